@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-EXTRAS := dev,build,bench,torch,tf,neighbours,checkpoint
+EXTRAS := dev,build,bench,torch,tf,neighbours,checkpoint,export,onnx,iree
 # As many processes as processors, each test file in one, the longest (tests/conftest.py) first.
 SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 

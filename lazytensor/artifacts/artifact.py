@@ -13,12 +13,12 @@ import numpy as np
 from lazytensor.artifacts import archive
 from lazytensor.artifacts.archive import BadArtifact, Contents
 from lazytensor.artifacts.signature import Port, Signature
+from lazytensor.artifacts.trees import ARRAY
 from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from lazytensor.backends.xla.client import Executable
+    from lazytensor.backends.xla.portable.running import Call
 
 PLACES: Final = ("inside", "beside")
 
@@ -32,8 +32,10 @@ class Artifact:
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
-        self._executables: dict[tuple[int, ...], Executable] = {}
+        self._calls: dict[tuple[Any, ...], Call] = {}
         self._held: list[Any] | None = None
+        self._is_flat = all(form == ARRAY for form in self.signature.arguments.values())
+        self._gives_one = self.signature.results == ARRAY
 
     @property
     def contents(self) -> Contents:
@@ -86,13 +88,14 @@ class Artifact:
         args, kwargs: as of the exported function, without the arguments that had no arrays. Raises:
         TypeError, ShapeError, DTypeError for other arguments; ValueError if XLA refuses the program.
         """
-        arrays = list(map(_array, self.signature.arrays(args, kwargs)))
-        sizes = self.signature.sizes(arrays)
-        executable = self._executable(tuple(sizes.values()), sizes)
-        there = backend()
-        buffers = [there.to_device(x, owned=False) for x in arrays]
-        results = next(executable.start([*buffers, *self._buffers()]))
-        return self.signature.built(map(there.to_host, results))
+        if kwargs or not self._is_flat or len(args) != len(self.inputs):
+            args = tuple(self.signature.arrays(args, kwargs))
+        arrays = [x if type(x) is np.ndarray else _array(x) for x in args]
+        call = self._calls.get(tuple([(x.shape, x.dtype) for x in arrays]))
+        if call is None:
+            call = self._new_call(arrays)
+        results = call(arrays)
+        return results[0] if self._gives_one else self.signature.built(iter(results))
 
     @cached_property
     def call(self) -> Any:
@@ -136,26 +139,21 @@ class Artifact:
 
         return targets.write(self, target, Path(path), **options)
 
-    def _buffers(self) -> list[Any]:
-        """The weights on the device."""
+    def _new_call(self, arrays: list[np.ndarray]) -> Call:
+        """What runs the program for arrays of these types. Raises: ShapeError, DTypeError."""
+        from lazytensor.backends.xla.portable import running
+
+        sizes = self.signature.sizes(arrays)
+        inputs = [port.sized(sizes) for port in self.inputs]
+        weights = [port.sized({}) for port in self.signature.weights]
+        outputs = [port.sized(sizes) for port in self.outputs]
+        found = running.executable(self.program, [*inputs, *weights], outputs)
         if self._held is None:
             there = backend()
             self._held = [there.to_device(x, owned=True) for x in self.weights.values()]
-        return self._held
-
-    def _executable(self, key: tuple[int, ...], sizes: Mapping[str, int]) -> Executable:
-        found = self._executables.get(key)
-        if found is None:
-            from lazytensor.backends.xla.portable import running
-
-            ends = self.types(sizes)
-            found = self._executables[key] = running.executable(self.program, *ends)
-        return found
-
-    def types(self, sizes: Mapping[str, int]) -> tuple[list[TensorType], list[TensorType]]:
-        """The types of inputs and weights, and of the outputs, with sizes by name."""
-        given = [*self.inputs, *self.signature.weights]
-        return [port.sized(sizes) for port in given], [x.sized(sizes) for x in self.outputs]
+        made = running.Call(found, inputs, self._held)
+        self._calls[tuple([(x.shape, x.dtype) for x in arrays])] = made
+        return made
 
 
 def load(path: str | os.PathLike[str]) -> Artifact:
@@ -177,7 +175,5 @@ def load(path: str | os.PathLike[str]) -> Artifact:
 
 def _array(x: Any) -> np.ndarray:
     """An argument as NumPy's array."""
-    if hasattr(x, "detach"):  # torch's
-        x = x.detach().cpu()
-    return np.asarray(x, order="C")
+    return np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
 

@@ -23,8 +23,8 @@ FRONTENDS: Final = {
     "tf": ("frontends/tf", "tf.py"),
 }
 """Per frontend: its folder, and other files that only it needs."""
-TOOLS: Final = ("building", "cli", "inspection", "reuse", "swap")
-"""Commands, pages and reports: neither shared nor a frontend's."""
+TOOLS: Final = ("artifacts", "building", "cli", "inspection", "reuse", "swap")
+"""Commands, pages, reports and exported programs: neither shared nor a frontend's."""
 INSTALLED: Final = {"numpy": "numpy", "torch": "torch", "tf": "tensorflow"}
 """Per frontend: its framework's package."""
 

@@ -17,7 +17,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from operator import methodcaller
 from pathlib import Path
@@ -281,6 +281,24 @@ def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
         )
     except (AttributeError, TypeError):
         return _put_publicly(array, owned=owned)
+
+
+def uploads(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[list[np.ndarray]], Buffer]:
+    """What uploads arrays of one type, given in a list of one; the contents are copied."""
+    try:
+        put = partial(
+            _jax.batched_device_put,
+            _array_type(shape, dtype),
+            _sharding(),
+            devices=[_device()],
+            committed=False,
+            host_buffer_semantics=_semantics()[False],
+            enable_x64=True,
+        )
+        put([np.zeros(shape, dtype)])
+    except (AttributeError, TypeError):
+        return lambda arrays: to_device(arrays[0], owned=False)
+    return put
 
 
 def to_host(buffer: Buffer) -> np.ndarray:

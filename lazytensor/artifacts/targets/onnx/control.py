@@ -42,12 +42,6 @@ def _branch(g: Graph, block: Block) -> object:
     return inner.graph("branch", block, (), outs)
 
 
-def _if(g: Graph, op: Operation, flag: str) -> list[str]:
-    first, second = (_branch(g, block) for block in op.regions)
-    count = len(op.results)
-    return g.several("If", [flag], count, then_branch=first, else_branch=second)
-
-
 def _case(g: Graph, op: Operation, index: str) -> list[str]:
     """Branches by number: the last for a number that is none."""
     return _chosen(g, op, index, 0)
@@ -65,4 +59,4 @@ def _chosen(g: Graph, op: Operation, index: str, at: int) -> list[str]:
     return g.several("If", [is_this], len(op.results), then_branch=first, else_branch=second)
 
 
-ROWS: Final[dict[str, Rule]] = {"case": _case, "if": _if, "while": _while}
+ROWS: Final[dict[str, Rule]] = {"case": _case, "while": _while}

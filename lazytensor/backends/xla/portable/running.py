@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 from jaxlib import _jax
 from jaxlib.mlir import ir
 
@@ -37,6 +39,25 @@ def executable(
         disk_cache.keep(key, "an artifact", found.serialize)
     found.expect(results)
     return found
+
+
+class Call:
+    """An executable with its weights on the device, as a function of NumPy arrays.
+
+    inputs: the types of the arrays. They are not checked.
+    """
+
+    def __init__(
+        self, found: client.Executable, inputs: Sequence[TensorType], weights: Sequence[Any]
+    ) -> None:
+        self.start = found.start
+        self.uploads = [client.uploads(type.shape, type.dtype) for type in inputs]
+        self.weights = weights
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The results."""
+        buffers = [upload([x]) for upload, x in zip(self.uploads, arrays, strict=True)]
+        return list(map(client.to_host, next(self.start([*buffers, *self.weights]))))
 
 
 def _known(key: bytes) -> client.Executable | None:
