@@ -1,6 +1,6 @@
 """Exported programs: a call against `jax.jit` of the same program, and the time until the first.
 
-`python -m benchmarks.artifacts` prints both. Run it on an idle machine, with OMP_WAIT_POLICY=passive.
+`OMP_WAIT_POLICY=passive python -m benchmarks.artifacts` prints both, on an idle machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def models() -> dict[str, tuple[Any, np.ndarray]]:
     rng = np.random.default_rng(0)
     layer = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
     transformer = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
-    wide = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+    wide = nn.Sequential(
+        nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)
+    )
     small = nn.Sequential(nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4))
     convolutions = nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3), nn.ReLU(),
@@ -90,7 +92,9 @@ def compared(artifact: Any, x: np.ndarray) -> tuple[float, float]:
     ours = artifact(x)
     assert np.allclose(ours, peer()[0], rtol=1e-5, atol=1e-5)
     count = max(1, int(SECONDS / seconds_of(peer, 3)))
-    pairs = [(seconds_of(lambda: artifact(x), count), seconds_of(peer, count)) for _ in range(ROUNDS)]
+    pairs = [
+        (seconds_of(lambda: artifact(x), count), seconds_of(peer, count)) for _ in range(ROUNDS)
+    ]
     here, there = map(statistics.median, zip(*pairs, strict=True))
     return here, there
 
@@ -114,7 +118,7 @@ def first(folder: Path, artifact: Any, x: np.ndarray) -> tuple[float, float]:
 
 def main() -> None:
     import lazytensor
-    import lazytensor.torch  # noqa: F401
+    import lazytensor.torch
 
     print("| program | a call | `jax.jit` | ratio | first result, disk warm | `import jax` |")
     print("|---|---|---|---|---|---|")

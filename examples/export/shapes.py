@@ -1,7 +1,7 @@
 """From training in torch to a page that recognises drawn shapes, in three commands.
 
     python examples/export/shapes.py
-    lazytensor export examples/export/shapes.py:model --input "float32[n, 1, 16, 16]" --to web -o page
+    lazytensor export examples/export/shapes.py:model --input "float32[n,1,16,16]" --to web -o page
     python -m webbrowser page/index.html
 
 The first trains a network on the lazy device and writes its weights, with a picture of each shape.
@@ -41,7 +41,8 @@ class Recogniser(nn.Module):
 def drawn(kind: int, rng: np.random.Generator, size: int = SIZE) -> np.ndarray:
     """A filled shape somewhere in a picture, with noise: numbers from 0 to 1."""
     y, x = np.mgrid[:size, :size] / size
-    across, down, radius = rng.uniform(0.4, 0.6, 2).tolist() + [rng.uniform(0.2, 0.35)]
+    across, down = rng.uniform(0.4, 0.6, 2)
+    radius = rng.uniform(0.2, 0.35)
     x, y = (x - across) / radius, (y - down) / radius
     inside = (
         x**2 + y**2 < 1,

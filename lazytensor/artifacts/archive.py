@@ -79,8 +79,9 @@ def packed(contents: Contents, beside: str = "") -> bytes:
     if beside:
         del files[WEIGHTS]
     out = io.BytesIO()
+    said = json.dumps(description, indent=1).encode()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        for member, data in {DESCRIPTION: json.dumps(description, indent=1), **files}.items():
+        for member, data in {DESCRIPTION: said, **files}.items():
             # Always the same date, so that equal artifacts are equal files.
             archive.writestr(zipfile.ZipInfo(member), data)
     return out.getvalue()
@@ -118,7 +119,9 @@ def _members(path: Path) -> dict[str, bytes]:
                 raise BadArtifact(f"it has other members than an artifact: {names!r:.200}")
             for info in infos:
                 if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
-                    raise BadArtifact(f"{info.filename} is compressed, as no artifact's members are")
+                    raise BadArtifact(
+                        f"{info.filename} is compressed, as no artifact's members are"
+                    )
             return {name: archive.read(name) for name in names}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise BadArtifact(f"it is no whole zip file: {error}") from error

@@ -86,7 +86,7 @@ class Artifact:
         """What the program gives: NumPy arrays, in the form that the exported function gave.
 
         args, kwargs: as of the exported function, without the arguments that had no arrays. Raises:
-        TypeError, ShapeError, DTypeError for other arguments; ValueError if XLA refuses the program.
+        TypeError, ShapeError, DTypeError for other arguments; ValueError if XLA refuses it.
         """
         if kwargs or not self._is_flat or len(args) != len(self.inputs):
             args = tuple(self.signature.arrays(args, kwargs))
@@ -132,8 +132,8 @@ class Artifact:
     def to(self, target: str, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the program for another runtime: see `docs/export.md` for targets and options.
 
-        Raises: ValueError for an unknown target; Unsupported for an operation that the target lacks,
-        before anything is written; ImportError where its package is missing; OSError.
+        Raises: ValueError for an unknown target or option; Unsupported for an operation that the
+        target lacks, before anything is written; ImportError where its package is missing; OSError.
         """
         from lazytensor.artifacts import targets
 
@@ -176,4 +176,3 @@ def load(path: str | os.PathLike[str]) -> Artifact:
 def _array(x: Any) -> np.ndarray:
     """An argument as NumPy's array."""
     return np.asarray(x.detach().cpu() if hasattr(x, "detach") else x)
-

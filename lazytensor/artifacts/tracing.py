@@ -92,9 +92,11 @@ class Example:
 
     def arguments(self) -> dict[str, trees.Form]:
         """The form of each argument that has arrays."""
-        forms = {name: trees.form_of(x, self.is_array) for name, x in self.bound.items() if
-                 any(trees.arrays_in(x, self.is_array, ""))}  # fmt: skip
-        return forms
+        return {
+            name: trees.form_of(x, self.is_array)
+            for name, x in self.bound.items()
+            if any(trees.arrays_in(x, self.is_array, ""))
+        }
 
     def traced(self, values: Sequence[np.ndarray]) -> Traced:
         """The function as a program over inputs of these values' types.
@@ -144,7 +146,11 @@ class Example:
 
 def _check_unchanged(before: Sequence[Weights], after: Sequence[Weights]) -> None:
     """Raises: Unsupported if a call has changed a weight."""
-    pairs = [(name, x, now[name]) for was, now in zip(before, after, strict=True) for name, x in was.items()]
+    pairs = [
+        (name, x, now[name])
+        for was, now in zip(before, after, strict=True)
+        for name, x in was.items()
+    ]
     changed = [name for name, was, now in pairs if was is not now]
     if changed:
         text = "a program has no state: call the model as for inference (model.eval())"
@@ -174,7 +180,9 @@ def from_host(function: Any, array: np.ndarray) -> Any:
 
 def _frameworks() -> list[Framework]:
     return [
-        import_module(module).FRAMEWORK for name, module in FRAMEWORKS.items() if name in sys.modules
+        import_module(module).FRAMEWORK
+        for name, module in FRAMEWORKS.items()
+        if name in sys.modules
     ]
 
 

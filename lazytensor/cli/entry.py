@@ -10,7 +10,18 @@ import lazytensor
 from lazytensor.cli.output import lenient
 from lazytensor.cli.script_run import ScriptRun
 
-COMMANDS = ("run", "launch", "explain", "doctor", "demo", "cache", "reuse", "build", "tune", "export")
+COMMANDS = (
+    "run",
+    "launch",
+    "explain",
+    "doctor",
+    "demo",
+    "cache",
+    "reuse",
+    "build",
+    "tune",
+    "export",
+)
 INTERRUPTED = 130  # a shell's exit status for a program ended by Ctrl-C
 
 

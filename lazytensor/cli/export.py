@@ -96,7 +96,8 @@ def _imported(file: str) -> Any:
         raise click.UsageError(f"there is no file {file}")
     sys.path.insert(0, str(path.parent.absolute()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

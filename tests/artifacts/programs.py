@@ -21,7 +21,7 @@ CLOSE = 1e-5
 
 @dataclass(frozen=True)
 class Example:
-    """A program. function: makes it. arrays: its arguments. size: what is left open, if asked for."""
+    """A program. function: makes it. arrays: its arguments. size: the axis that may be open."""
 
     function: Callable[[], Any]
     arrays: tuple[np.ndarray, ...]
@@ -156,7 +156,7 @@ def _keras() -> Any:
     import lazytensor.tf  # noqa: F401
 
     keras.utils.set_random_seed(0)
-    model = keras.Sequential(
+    return keras.Sequential(
         [
             keras.layers.Input((6, 5)),
             keras.layers.Dense(8, activation="relu"),
@@ -166,7 +166,6 @@ def _keras() -> Any:
             keras.layers.Dense(2),
         ]
     )
-    return model
 
 
 @cache

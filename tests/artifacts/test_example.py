@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 from tests.artifacts import browser
 from tests.artifacts.test_web import pytestmark as needs_a_browser
 from tests.core.processes import ROOT, environment
@@ -23,7 +22,10 @@ def test_the_commands_give_a_page_that_recognises_shapes(tmp_path: Path) -> None
     train, export, _ = (line.strip() for line in words if line.strip())
     python = f"{sys.executable} -m lazytensor"
     variables = environment(LAZYTENSOR_CACHE_DIR=os.environ["LAZYTENSOR_CACHE_DIR"])
-    for command in (train.replace("python", sys.executable, 1), export.replace("lazytensor", python, 1)):
+    for command in (
+        train.replace("python", sys.executable, 1),
+        export.replace("lazytensor", python, 1),
+    ):
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env=variables, capture_output=True, text=True,
             check=False,

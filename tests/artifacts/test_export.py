@@ -14,7 +14,7 @@ from torch import nn
 
 import lazytensor
 import lazytensor.numpy as lnp
-import lazytensor.torch  # noqa: F401
+import lazytensor.torch
 from lazytensor import DTypeError, ShapeError, Unsupported, metrics
 from tests.artifacts.programs import PROGRAMS, assert_close, leaves
 from tests.core.processes import run
@@ -204,7 +204,12 @@ def test_a_module_on_the_device_is_exported_with_its_present_weights() -> None:
 
 
 WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
-    "a shape": ((X[:2],), {}, ShapeError, r"x: float32\[3, 4\] was expected, got the shape \(2, 4\)"),
+    "a shape": (
+        (X[:2],),
+        {},
+        ShapeError,
+        r"x: float32\[3, 4\] was expected, got the shape \(2, 4\)",
+    ),
     "a dtype": ((X.astype("f8"),), {}, DTypeError, r"x: float32.* got the dtype float64"),
     "too many": ((X, X), {}, TypeError, "got 2 arguments"),
     "none": ((), {}, TypeError, "x: the program needs a value"),

@@ -181,7 +181,7 @@ def test_an_unknown_target_or_option_is_an_error(tmp_path: Path) -> None:
         artifact.to("caffe", tmp_path / "x")
     with pytest.raises(ValueError, match="backend must be one of llvm-cpu, vmvx"):
         artifact.to("iree", tmp_path / "x", backend="cuda")
+    opened = lazytensor.export(lambda x: x + 1.0, X, symbolic={"x": {0: "n"}})
     with pytest.raises(Unsupported, match="no sizes that are known at run time only"):
-        opened = lazytensor.export(lambda x: x + 1.0, X, symbolic={"x": {0: "n"}})
         opened.to("iree", tmp_path / "x")
     assert list(tmp_path.iterdir()) == []

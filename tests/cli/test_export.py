@@ -41,7 +41,9 @@ def test_a_function_of_a_script_becomes_an_artifact(project: Write, lazytensor: 
     folder = project(FILES)
     done = lazytensor("export", "script.py:product", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("<Artifact product: (x: float64[4, 3]) -> (output: float64[4, 2])")
+    assert done.stdout.startswith(
+        "<Artifact product: (x: float64[4, 3]) -> (output: float64[4, 2])"
+    )
     assert "written to product.zip" in done.stdout
     made = load(folder / "product.zip")(np.ones((4, 3)))
     np.testing.assert_allclose(made, np.tanh(1.0) * np.tile([12.0, 18.0], (4, 1)))

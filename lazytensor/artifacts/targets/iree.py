@@ -36,5 +36,7 @@ def compiled(artifact: Artifact, backend: str = "llvm-cpu") -> bytes:
         )
     except CompilerToolError as error:
         said = re.findall(r"error: (.*)", str(error))
-        raise Unsupported(f"iree: its compiler refuses the program: {'; '.join(said[:2])}") from error
+        raise Unsupported(
+            f"iree: its compiler refuses the program: {'; '.join(said[:2])}"
+        ) from error
     return found

@@ -26,7 +26,7 @@ PLATFORMS: Final = ("CPU",)
 _NO_NAME: Final = re.compile(r"\W")
 
 
-class _Model(tf.Module):
+class _Model(tf.Module):  # type: ignore[misc]
     """A model with one function."""
 
     def __init__(self, artifact: Artifact, program: bytes) -> None:
@@ -37,7 +37,7 @@ class _Model(tf.Module):
         given = [_spec(port) for port in artifact.inputs]
         outputs = artifact.outputs
 
-        @tf.function(input_signature=given, autograph=False)
+        @tf.function(input_signature=given, autograph=False)  # type: ignore[untyped-decorator]
         def call(*inputs: Any) -> dict[str, Any]:
             made = xla.call_module(
                 [*inputs, *self.held],
@@ -67,7 +67,9 @@ def tflite(artifact: Artifact) -> bytes:
         try:
             found: bytes = converter.convert()
         except Exception as error:
-            raise Unsupported(f"tflite: TensorFlow's converter refuses it: {_said(error)}") from error
+            raise Unsupported(
+                f"tflite: TensorFlow's converter refuses it: {_said(error)}"
+            ) from error
     return found
 
 
@@ -94,5 +96,3 @@ def _said(error: Exception) -> str:
     """The converter's first error, which names an operation."""
     lines = [line for line in str(error).splitlines() if "error:" in line]
     return re.sub(r"\s+", " ", (lines or [str(error)])[0])[:400]
-
-

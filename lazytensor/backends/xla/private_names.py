@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -15,8 +16,10 @@ from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client, partition, session
+from lazytensor.backends.xla.portable import jax_export, modules, running
 from lazytensor.core.device.backend import HOST_PLATFORM
 from lazytensor.core.ir.sharding import Mesh, interned
+from lazytensor.core.ir.types import tensor_type
 
 SAME: Final = """
 func.func public @main(%a: tensor<1xf64>) -> tensor<1xf64> {
@@ -93,6 +96,23 @@ def _distributed() -> Any:
     )
 
 
+def _exported() -> Any:
+    """A program in jax's own format, whose module is ours."""
+    port = (np.dtype("f8"), (1,))
+    given = [SimpleNamespace(dtype=port[0], shape=port[1])]
+    with client.context():
+        data = modules.serialized(ir.Module.parse(SAME))
+    made = jax_export.exported("same", data, given, given)
+    return made.mlir_module_serialized == data and made.serialize()
+
+
+def _refined() -> Any:
+    text = SAME.replace("tensor<1xf64>", "tensor<?xf64>")
+    with client.context():
+        module = ir.Module.parse(text)
+    return running.refined(module, [tensor_type(np.dtype("f8"), (1,))])
+
+
 def _x64_put() -> Any:
     jax = session.jax()
     with jax.enable_x64(True):
@@ -153,6 +173,8 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
         session.jax()._src.interpreters.mlir.global_thread_pool.get_max_concurrency()
     ),
     "Client.live_arrays": lambda: _client().live_arrays(),
+    "Exported.mlir_module_serialized, serialize_portable_artifact": _exported,
+    "refine_polymorphic_shapes": _refined,
     "lapack.prepare_lapack_call": lambda: lapack.prepare_lapack_call("potrf_ffi", np.dtype("f8")),
 }
 

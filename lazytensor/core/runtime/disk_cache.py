@@ -214,9 +214,7 @@ def kept(key: bytes) -> bytes | None:
     return payload
 
 
-def keep(
-    key: bytes, label: str, payload: Callable[[], bytes], suffix: str = SUFFIX
-) -> None:
+def keep(key: bytes, label: str, payload: Callable[[], bytes], suffix: str = SUFFIX) -> None:
     """Put an executable on disk. A folder that cannot be written to is warned of once."""
     if not settings.disk:
         return

@@ -9,21 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.types import TensorType
 
 
 class Framework(NamedTuple):
     """What is asked of a frontend.
 
-    is_array: whether a value is an array of this framework. type_of: its type. array: an array that
-    shows a node. value_of: an array's value. from_host: an array with NumPy's values. is_model: whether a function is an object of this
-    framework. model: what a function or model calls (see `Model`),
-    or None if it has nothing of this framework. recording: in its block the framework records
-    everything, as the body of a function.
+    is_array: whether a value is an array of this framework. array: an array that shows a node.
+    value_of: an array's value. from_host: an array with NumPy's values. is_model: whether a
+    function is an object of this framework. model: what a function or model is in its eyes, or None
+    if it has nothing of this framework. recording: in its block the framework records everything,
+    as the body of a function.
     """
 
     is_array: Callable[[Any], bool]
-    type_of: Callable[[Any], TensorType]
     array: Callable[[Node], Any]
     value_of: Callable[[Any], np.ndarray]
     from_host: Callable[[np.ndarray], Any]
@@ -42,5 +40,3 @@ class Model(NamedTuple):
     call: Callable[..., Any]
     signature: Callable[..., Any]
     weights: Callable[[], Mapping[str, Node]]
-
-

@@ -17,7 +17,7 @@ from lazytensor.core.ir.types import tensor_type
 
 
 @contextmanager
-def tracing() -> Iterator[None]:
+def without_values() -> Iterator[None]:
     """Record a body in this block: who asks for a value gets a `NoValue`, and nothing is cut."""
     recorder = thread.recorder
     before = recorder.work, recorder.busy, recorder.tracing
@@ -48,7 +48,7 @@ def traced(function: Callable[[list[Node]], Sequence[Node]], values: Sequence[np
     """
     inputs: list[Node] = [Input(PARAMETER, tensor_type(x.dtype, x.shape)) for x in values]
     try:
-        with tracing():
+        with without_values():
             return _body(inputs, list(function(inputs)))
     finally:
         for node, x in zip(inputs, values, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from lazytensor.artifacts.targets.onnx import convert
 from lazytensor.artifacts.targets.onnx.elementwise import Rule
@@ -24,11 +24,11 @@ def _while(g: Graph, op: Operation, *xs: str) -> list[str]:
     results = convert.inlined(inner, body, names)
     more = convert.inlined(inner, condition, results)[0]
     types = [g.type(value) for value in body.results]
-    counter = helper.make_tensor_value_info(inner.fresh(), helper.TensorProto.INT64, [])
-    known = helper.make_tensor_value_info(inner.fresh(), helper.TensorProto.BOOL, [])
+    counter = helper.make_tensor_value_info(inner.fresh(), TensorProto.INT64, [])
+    known = helper.make_tensor_value_info(inner.fresh(), TensorProto.BOOL, [])
     inputs = [counter, known, *map(info, names, types)]
     outs = [inner.node("Identity", x) for x in (more, *results)]
-    ends = [helper.make_tensor_value_info(outs[0], helper.TensorProto.BOOL, [])]
+    ends = [helper.make_tensor_value_info(outs[0], TensorProto.BOOL, [])]
     ends += map(info, outs[1:], types)
     made = helper.make_graph(inner.nodes, "body", inputs, ends, inner.constants)
     return g.several("Loop", ["", before, *xs], len(xs), body=made)

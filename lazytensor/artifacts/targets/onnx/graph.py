@@ -99,9 +99,7 @@ class Graph:
 
     def graph(self, name: str, block: Block, inputs: Sequence[Any], outputs: Sequence[str]) -> Any:
         """The finished graph."""
-        ends = [
-            info(n, self.type(value)) for n, value in zip(outputs, block.results, strict=True)
-        ]
+        ends = [info(n, self.type(value)) for n, value in zip(outputs, block.results, strict=True)]
         return helper.make_graph(self.nodes, name, list(inputs), ends, self.constants)
 
 

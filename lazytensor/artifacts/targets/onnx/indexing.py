@@ -81,12 +81,10 @@ def _gather(g: Graph, op: Operation, x: str, indices: str) -> str:
 
 def _without(said: dict[str, Any], axis: int) -> int:
     """An axis of the indices, once the axis of their vectors is the last."""
-    return axis - (axis > said.get("index_vector_dim", 0))
+    return axis - int(axis > said.get("index_vector_dim", 0))
 
 
-def _grid(
-    g: Graph, starts: str, batch: int, sizes: Sequence[int], part: Sequence[int]
-) -> str:
+def _grid(g: Graph, starts: str, batch: int, sizes: Sequence[int], part: Sequence[int]) -> str:
     """Whole indices: [*batch, *part, axes]."""
     rank = len(sizes)
     offsets = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1)
@@ -183,4 +181,8 @@ def _dynamic_gather(g: Graph, op: Operation, x: str, starts: str, sizes: str) ->
     return g.node("Slice", x, first, g.node("Add", first, sizes), g.ints(range(rank)))
 
 
-ROWS: Final[dict[str, Rule]] = {"dynamic_gather": _dynamic_gather, "gather": _gather, "scatter": _scatter}
+ROWS: Final[dict[str, Rule]] = {
+    "dynamic_gather": _dynamic_gather,
+    "gather": _gather,
+    "scatter": _scatter,
+}

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.artifacts.targets.onnx.elementwise import Rule
-from lazytensor.artifacts.targets.onnx.graph import Graph
+from lazytensor.artifacts.targets.onnx.graph import Graph, Refused
 from lazytensor.backends.xla.portable.operations import Operation
 
 INT64: Final = np.dtype("int64")
@@ -90,8 +90,8 @@ def _reverse(g: Graph, op: Operation, x: str) -> str:
 
 
 def _slice(g: Graph, op: Operation, x: str) -> str:
-    given = (op.attributes[k] for k in ("start_indices", "limit_indices"))
-    return _sliced(g, x, *map(g.ints, given), op.attributes["strides"])
+    starts, limits = (g.ints(op.attributes[f"{k}_indices"]) for k in ("start", "limit"))
+    return _sliced(g, x, starts, limits, op.attributes["strides"])
 
 
 def _sliced(g: Graph, x: str, starts: str, limits: str, strides: Sequence[int]) -> str:
@@ -104,7 +104,9 @@ def _real_dynamic_slice(g: Graph, op: Operation, x: str, *bounds: str) -> str:
     return g.node("Slice", x, starts, limits, axes, strides)
 
 
-def starts_of(g: Graph, op: Operation, first: int, shape: Sequence[int], part: Sequence[int]) -> str:
+def starts_of(
+    g: Graph, op: Operation, first: int, shape: Sequence[int], part: Sequence[int]
+) -> str:
     """The starts of a slice, scalars from operand `first` on, moved to where it fits in `shape`."""
     parts = [g.reshape(g.cast(g.names[x], INT64), [1]) for x in op.operands[first:]]
     if not parts:
@@ -188,8 +190,6 @@ def _dynamic_pad(g: Graph, op: Operation, x: str, value: str, *sides: str) -> st
 def _dimension_size(g: Graph, op: Operation, x: str) -> str:
     size = g.node("Gather", g.node("Shape", x), g.constant(op.attributes["dimension"], INT64))
     return g.cast(size, g.type(op.results[0]).dtype)
-
-
 
 
 ROWS: Final[dict[str, Rule]] = {

@@ -12,7 +12,7 @@ from lazytensor.artifacts.targets.onnx.elementwise import ROWS as ELEMENTWISE
 from lazytensor.artifacts.targets.onnx.elementwise import Rule
 from lazytensor.artifacts.targets.onnx.graph import Graph, Refused, body_of, only_operation
 from lazytensor.artifacts.targets.onnx.movement import spread
-from lazytensor.backends.xla.portable.operations import Operation, Type
+from lazytensor.backends.xla.portable.operations import Operation
 
 REDUCTIONS: Final = {
     "add": "ReduceSum", "maximum": "ReduceMax", "minimum": "ReduceMin", "multiply": "ReduceProd",
@@ -133,7 +133,9 @@ def _reduce_window(g: Graph, op: Operation, *xs: str) -> str:
             x = spread(g, x, shape, axis, gap, start, gaps[:axis])
     sides = said.get("padding", [(0, 0)] * len(shape))
     if np.any(sides):
-        x = g.node("Pad", x, g.ints([*(low for low, _ in sides), *(high for _, high in sides)]), start)
+        x = g.node(
+            "Pad", x, g.ints([*(low for low, _ in sides), *(high for _, high in sides)]), start
+        )
     sizes = [n + max(0, n - 1) * gap for n, gap in zip(shape, gaps, strict=True)]
     sizes = [n + int(low) + int(high) for n, (low, high) in zip(sizes, sides, strict=True)]
     strides = said.get("window_strides", ones)
@@ -148,9 +150,7 @@ def _reduce_window(g: Graph, op: Operation, *xs: str) -> str:
     return combine
 
 
-def _windows(
-    g: Graph, op: Operation, x: str, axis: int, size: int, window: int, step: int
-) -> str:
+def _windows(g: Graph, op: Operation, x: str, axis: int, size: int, window: int, step: int) -> str:
     """The windows along an axis of this size. step: from one element of a window to the next."""
     combine = ELEMENTWISE[only_operation(op)]
     whole, covered, width = "", 0, 1

@@ -1,7 +1,7 @@
 """A folder with one page that runs the program in a browser, from a server or from the disk.
 
-The model is ONNX; the runtime is the npm package onnxruntime-web. Both are embedded in scripts, as a
-browser reads no other files of a page that is opened from the disk. The page asks no network.
+The model is ONNX; the runtime is the npm package onnxruntime-web. Both are embedded in scripts, as
+a browser reads no other files of a page that is opened from the disk. The page asks no network.
 """
 
 from __future__ import annotations
@@ -32,8 +32,19 @@ LOADER: Final = "ort-wasm-simd-threaded.mjs"
 BINARY: Final = "ort-wasm-simd-threaded.wasm"
 SCRIPT: Final = "ort.wasm.min.js"
 DTYPES: Final = frozenset(
-    ["bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"]
-    + ["uint64"]
+    [
+        "bool",
+        "float32",
+        "float64",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    ]
 )
 """Dtypes of inputs and outputs that the page reads and shows."""
 NPM_SECONDS: Final = 300
@@ -63,7 +74,10 @@ def write(artifact: Artifact, folder: Path, runtime: str = "") -> None:
         "inputs": [[port.name, port.dtype.name, list(port.shape)] for port in artifact.inputs],
         "outputs": [[port.name, port.dtype.name] for port in artifact.outputs],
     }
-    runtime_of = {"loader": (dist / LOADER).read_text(), "binary": _text((dist / BINARY).read_bytes())}
+    runtime_of = {
+        "loader": (dist / LOADER).read_text(),
+        "binary": _text((dist / BINARY).read_bytes()),
+    }
     _script(folder / "runtime.js", "RUNTIME", runtime_of)
     _script(folder / "model.js", "MODEL", {**said, "onnx": _text(model)})
 

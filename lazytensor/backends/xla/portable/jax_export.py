@@ -47,7 +47,7 @@ def exported(
         return there.ShapeDtypeStruct(shape, port.dtype)
 
     def same(*arrays: Any) -> Any:
-        sizes = {}
+        sizes: dict[Any, Any] = {}
         for port, x in zip(inputs, arrays, strict=True):
             sizes.update(zip(port.shape, x.shape, strict=True))
         scope = {key: value for key, value in sizes.items() if isinstance(key, str)}

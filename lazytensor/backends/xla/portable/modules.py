@@ -72,7 +72,12 @@ def parsed(data: bytes) -> ir.Module:
     """The module of a portable form. Raises: ValueError for damaged bytes."""
     with client.context() as context:
         said: list[str] = []
-        handler = context.attach_diagnostic_handler(lambda x: bool(said.append(str(x))) or True)
+
+        def told(diagnostic: Any) -> bool:
+            said.append(str(diagnostic))
+            return True
+
+        handler = context.attach_diagnostic_handler(told)
         try:
             found: ir.Module = stablehlo.deserialize_portable_artifact(context, data)
             main(found)

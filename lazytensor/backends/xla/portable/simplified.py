@@ -52,7 +52,9 @@ def _operand(op: Any) -> list[Any] | None:
     if op.name == "stablehlo.optimization_barrier":
         return list(op.operands)
     if op.name == "stablehlo.reduce_precision":
-        given = tuple(ir.IntegerAttr(op.attributes[k]).value for k in ("exponent_bits", "mantissa_bits"))
+        given = tuple(
+            ir.IntegerAttr(op.attributes[k]).value for k in ("exponent_bits", "mantissa_bits")
+        )
         element = str(ir.RankedTensorType(op.operands[0].type).element_type)
         return list(op.operands) if WIDTHS.get(element) == given else None
     if op.name == "stablehlo.select":
@@ -63,13 +65,11 @@ def _operand(op: Any) -> list[Any] | None:
 def _divisor(op: Any) -> list[Any] | None:
     """`y` of `select(x != x, x, y)`, where that is the divisor of `x`."""
     flag, x, y = op.operands
-    maker = getattr(flag, "owner", None)
+    maker: Any = flag.owner
     if getattr(maker, "name", "") != "stablehlo.compare":
         return None
     is_nan = maker.operands[0] == maker.operands[1] == x
     is_unequal = "NE" in str(maker.attributes["comparison_direction"])
     uses = [use.owner for use in op.results[0].uses]
-    divides = all(
-        user.name == "stablehlo.divide" and user.operands[0] == x for user in uses
-    )
+    divides = all(user.name == "stablehlo.divide" and user.operands[0] == x for user in uses)
     return [y] if is_nan and is_unequal and divides else None

@@ -85,9 +85,7 @@ class _Unifier:
         """An operation on int32 at the start of the function."""
         type = ir.RankedTensorType.get(shape, self.i32)
         with ir.InsertionPoint(self.start):
-            return ir.Operation.create(
-                f"stablehlo.{name}", [type], operands, attributes
-            ).result
+            return ir.Operation.create(f"stablehlo.{name}", [type], operands, attributes).result
 
     def number(self, value: int) -> Any:
         """A constant."""
@@ -183,9 +181,9 @@ class _Unifier:
         types = [operations.type_of(x.results[0].type) for x in ops]
         values = [operations.constant(x, t) for x, t in zip(ops, types, strict=True)]
         shapes = [t.shape for t in types]
-        if shapes.count(shapes[0]) == len(shapes):
-            if all(np.array_equal(x, values[0], equal_nan=_is_float(x)) for x in values):
-                return
+        is_same = all(np.array_equal(x, values[0], equal_nan=_is_float(x)) for x in values)
+        if is_same and shapes.count(shapes[0]) == len(shapes):
+            return
         if not all(x.size and (x == x.flat[0]).all() for x in values):
             if any(x.size > VECTOR_BOUND for x in values):
                 raise _refused(op, "is an array of numbers that differ with the size")

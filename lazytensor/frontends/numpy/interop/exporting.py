@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.trace.frameworks import Framework
 from lazytensor.frontends.numpy.arrays.array import Lazy, wrap
@@ -17,17 +16,12 @@ def _is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray | Lazy)
 
 
-def _type_of(x: Any) -> TensorType:
-    return tensor_type(x.dtype, tuple(x.shape))
-
-
 def _value_of(x: Any) -> np.ndarray:
     return fetch(x.node) if isinstance(x, Lazy) else np.array(x)
 
 
 FRAMEWORK = Framework(
     is_array=_is_array,
-    type_of=_type_of,
     array=wrap,
     value_of=_value_of,
     from_host=np.array,

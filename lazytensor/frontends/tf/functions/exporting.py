@@ -14,7 +14,6 @@ import tensorflow as tf
 from lazytensor.core.buffers.interop import shown
 from lazytensor.core.errors import NoValue
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.trace.frameworks import Framework, Model
 from lazytensor.frontends.tf.dispatch import steps
 from lazytensor.frontends.tf.dispatch.switch import enabled
@@ -104,13 +103,8 @@ def _recording() -> Iterator[None]:
             state.flags = flags
 
 
-def _type_of(x: Any) -> TensorType:
-    return tensor_type(np.dtype(x.dtype.as_numpy_dtype), tuple(x.shape))
-
-
 FRAMEWORK = Framework(
     is_array=tf.is_tensor,
-    type_of=_type_of,
     array=LazyTensor,
     value_of=lambda x: np.array(x),
     from_host=tf.constant,

@@ -10,11 +10,9 @@ import numpy as np
 import torch
 from torch.func import functional_call
 
-from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.trace.frameworks import Framework, Model
-from lazytensor.frontends.torch.tensors.tensor import from_cpu, is_lazy, numpy_dtype, value, wrap
+from lazytensor.frontends.torch.tensors.tensor import from_cpu, is_lazy, value, wrap
 
 
 class _Holder(torch.nn.Module):
@@ -65,17 +63,12 @@ def _there(x: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def _type_of(x: torch.Tensor) -> TensorType:
-    return tensor_type(numpy_dtype(x.dtype), tuple(x.shape))
-
-
 def _value_of(x: torch.Tensor) -> np.ndarray:
     return fetch(value(x) if is_lazy(x) else from_cpu(x))
 
 
 FRAMEWORK = Framework(
     is_array=lambda x: isinstance(x, torch.Tensor),
-    type_of=_type_of,
     array=wrap,
     value_of=_value_of,
     from_host=torch.from_numpy,

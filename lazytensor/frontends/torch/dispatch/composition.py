@@ -24,8 +24,9 @@ from lazytensor.core.ir.composite import Composite, trace_body
 from lazytensor.core.ir.memo import ENTRIES_BOUND, keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.recording import Signature, record, thread
+from lazytensor.core.ir.recording import Signature, record
 from lazytensor.core.ir.types import TensorType
+from lazytensor.core.trace.tracing import without_values
 from lazytensor.frontends.torch.dispatch.forms import (
     Form,
     Refused,
@@ -48,15 +49,9 @@ class _CallPlan(NamedTuple):
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """Record the body of a composite: no cuts and no values meanwhile."""
-    recorder = thread.recorder
-    before = recorder.work, recorder.busy, recorder.tracing
-    recorder.busy, recorder.tracing = recorder.busy + 1, True
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        recorder.work, recorder.busy, recorder.tracing = before
+    """Record the body of a composite: no cuts, no values, no gradients meanwhile."""
+    with without_values(), torch.no_grad():
+        yield
 
 
 def traced(
