@@ -233,6 +233,8 @@ def test_open_sizes_must_agree_and_be_known() -> None:
     both = {"x": {0: "n"}, "y": {0: "n"}}
     artifact = lazytensor.export(add, X, X, symbolic=both)
     assert str(artifact.outputs[0]) == "output: float32[n, 4]"
+    same = lazytensor.export(lambda x: x, X, symbolic={"x": {0: "n"}})
+    assert_close(same(X[:2]), X[:2])
     with pytest.raises(ShapeError, match=r"y: float32\[n, 4\] .* \(n is 2\)"):
         artifact(X[:2], X)
     for wrong, text in (

@@ -142,9 +142,9 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
     ),
     "batched_copy_array_to_devices_with_sharding": _copy,
     "batched_device_put(enable_x64)": lambda: _put(enable_x64=True),
-    "batched_device_put(committed)": lambda: _put(committed=False),
+    "batched_device_put(committed)": lambda: _put(committed=False, enable_x64=True),
     "batched_device_put(host_buffer_semantics)": lambda: _put(
-        host_buffer_semantics=_jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+        host_buffer_semantics=_jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL, enable_x64=True
     ),
     "HostBufferSemantics.ZERO_COPY": lambda: _jax.HostBufferSemantics.ZERO_COPY,
     "batched_device_put of parts": _put_parts,

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.portable.modules import main, parsed, serialized
-from lazytensor.backends.xla.portable.weights import retype
+from lazytensor.backends.xla.portable.modules import main, parsed, retype, serialized
+from lazytensor.backends.xla.portable.operations import Port
 from lazytensor.backends.xla.session import jax
 from lazytensor.core.ir.sizes import number_of
 
@@ -23,15 +22,8 @@ PLATFORMS: Final = ("cpu", "cuda", "rocm", "tpu")
 """What a file is for; `main` is told first which of these it runs on."""
 
 
-class _Port(Protocol):
-    @property
-    def dtype(self) -> np.dtype: ...
-    @property
-    def shape(self) -> Sequence[int | str]: ...
-
-
 def exported(
-    name: str, data: bytes, inputs: Sequence[_Port], outputs: Sequence[_Port], every: bool = False
+    name: str, data: bytes, inputs: Sequence[Port], outputs: Sequence[Port], every: bool = False
 ) -> Any:
     """A module as what `jax.export.export` gives.
 
@@ -42,7 +34,7 @@ def exported(
 
     scope = export.SymbolicScope()
 
-    def described(port: _Port) -> Any:
+    def described(port: Port) -> Any:
         shape = export.symbolic_shape(", ".join(map(str, port.shape)), scope=scope)
         return there.ShapeDtypeStruct(shape, port.dtype)
 
@@ -62,7 +54,7 @@ def exported(
     return replace(form, mlir_module_serialized=body)
 
 
-def _shape(port: _Port, sizes: dict[str, Any]) -> tuple[Any, ...]:
+def _shape(port: Port, sizes: dict[str, Any]) -> tuple[Any, ...]:
     """A shape, its sizes as jax's symbols."""
     return tuple(number_of(n, sizes) for n in port.shape)
 

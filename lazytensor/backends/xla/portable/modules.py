@@ -29,7 +29,9 @@ TIDIED: Final = (
     "canonicalize,cse,symbol-dce)"
 )
 """StableHLO alone, each value once."""
-CALLED: Final = frozenset(["ApproxTopK", "Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"])
+XLAS_OWN: Final = frozenset(
+    ["ApproxTopK", "Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"]
+)
 """Custom calls that every XLA knows as operations of its own. They call no function."""
 _PLACE: Final = re.compile(r'loc\("([^"]+)":(\d+):0')
 
@@ -109,6 +111,17 @@ def main(module: ir.Module) -> Any:
     return next(op for op in module.body.operations if str(op.name) == '"main"')
 
 
+def retype(function: ir.Operation) -> None:
+    """Let a function's type be that of its arguments and results."""
+    block = function.regions[0].blocks[0]
+    last = list(block.operations)[-1].operation
+    ends = [x.type for x in block.arguments], [x.type for x in last.operands]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*ends))
+    for name in ("arg_attrs", "res_attrs"):
+        if name in function.attributes:
+            del function.attributes[name]
+
+
 def check_operations(module: ir.Module) -> None:
     """Raises: Unsupported for an operation that is not StableHLO's, and a call of a function."""
     with client.context():
@@ -119,7 +132,7 @@ def check_operations(module: ir.Module) -> None:
 def _check(op: Any) -> None:
     if op.name == "stablehlo.custom_call":
         target = ir.StringAttr(op.attributes["call_target_name"]).value
-        if target in CALLED:
+        if target in XLAS_OWN:
             for name in list(op.attributes):  # those of jax, which only jax reads
                 name = getattr(name, "name", name)
                 if "." in name:

@@ -76,7 +76,7 @@ def read(data: bytes) -> Module:
         return _Reader().module(module)
 
 
-class _Port(Protocol):
+class Port(Protocol):
     """An input or output as it is said to be; a size that is text is known at run time only."""
 
     @property
@@ -85,7 +85,7 @@ class _Port(Protocol):
     def shape(self) -> Sequence[int | str]: ...
 
 
-def check(data: bytes, inputs: Sequence[_Port], outputs: Sequence[_Port]) -> None:
+def check(data: bytes, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
     """Raises: ValueError for damaged bytes, or if the function takes or gives something else."""
     module = parsed(data)
     check_operations(module)

@@ -10,7 +10,7 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.portable.modules import main, parsed
+from lazytensor.backends.xla.portable.modules import main, parsed, retype
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
@@ -92,9 +92,7 @@ def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
         block = function.regions[0].blocks[0]
         for argument, type in zip(block.arguments, inputs, strict=True):
             argument.set_type(ir_type(type))
-        ends = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        known = ir.FunctionType.get([x.type for x in block.arguments], ends.results)
-        function.attributes["function_type"] = ir.TypeAttr.get(known)
+        retype(function)
         made: bytes = _jax.mlir.refine_polymorphic_shapes(
             _bytecode(module), enable_shape_assertions=False, validate_static_shapes=True
         )

@@ -14,7 +14,7 @@ from jaxlib.mlir import ir
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.portable.modules import operations, parsed, serialized, tidy
 
-WIDTHS: Final = {"f32": (8, 23), "f64": (11, 52), "f16": (5, 10), "bf16": (8, 7)}
+OWN_FORMATS: Final = {"f32": (8, 23), "f64": (11, 52), "f16": (5, 10), "bf16": (8, 7)}
 
 SLICES: Final = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2}
 
@@ -56,7 +56,7 @@ def _operand(op: Any) -> list[Any] | None:
             ir.IntegerAttr(op.attributes[k]).value for k in ("exponent_bits", "mantissa_bits")
         )
         element = str(ir.RankedTensorType(op.operands[0].type).element_type)
-        return list(op.operands) if WIDTHS.get(element) == given else None
+        return list(op.operands) if OWN_FORMATS.get(element) == given else None
     if op.name == "stablehlo.select":
         return _divisor(op)
     return None

@@ -16,7 +16,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.portable import operations
-from lazytensor.backends.xla.portable.modules import main, place_of, tidy
+from lazytensor.backends.xla.portable.modules import main, place_of, retype, tidy
 from lazytensor.backends.xla.portable.modules import operations as operations_of
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.sizes import Affine, fitted
@@ -43,7 +43,7 @@ def unified(modules: Sequence[ir.Module], sizes: Sequence[int]) -> ir.Module:
         unifier = _Unifier([main(module) for module in modules], sizes)
         for ops in pairs:
             unifier.unify(ops)
-        unifier.finish()
+        retype(unifier.functions[0])
         # By this name TensorFlow, too, knows that the sizes are found before it compiles.
         modules[0].operation.attributes["jax.uses_shape_polymorphism"] = ir.BoolAttr.get(True)
         if not modules[0].operation.verify():
@@ -161,12 +161,6 @@ class _Unifier:
             rule(self, ops, sizes[0])
         elif differing:
             raise _refused(op, f"has another {differing[0]} for each size, from {before}")
-
-    def finish(self) -> None:
-        """Let the function's type be that of its arguments and results."""
-        last = list(self.block.operations)[-1].operation
-        ends = [x.type for x in self.block.arguments], [x.type for x in last.operands]
-        self.functions[0].attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*ends))
 
     def replace(self, op: Any, name: str, operands: Ops, attributes: Any = None) -> None:
         """Put another operation with the same result in an operation's place."""

@@ -9,7 +9,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type
-from lazytensor.backends.xla.portable.modules import main, parsed, serialized
+from lazytensor.backends.xla.portable.modules import main, parsed, retype, serialized
 from lazytensor.core.ir.dtypes import BOOL
 
 
@@ -31,17 +31,6 @@ def inlined(data: bytes, weights: Sequence[np.ndarray]) -> bytes:
         assert len(block.arguments) == first
         retype(function)
     return serialized(module)
-
-
-def retype(function: ir.Operation) -> None:
-    """Let a function's type be that of its arguments and results."""
-    block = function.regions[0].blocks[0]
-    last = list(block.operations)[-1].operation
-    ends = [x.type for x in block.arguments], [x.type for x in last.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*ends))
-    for name in ("arg_attrs", "res_attrs"):
-        if name in function.attributes:
-            del function.attributes[name]
 
 
 def _elements(x: np.ndarray) -> ir.Attribute:
