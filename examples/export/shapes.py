@@ -59,7 +59,7 @@ def batch(count: int, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Ten
     return torch.tensor(pictures, dtype=torch.float32), torch.tensor(kinds)
 
 
-def trained(steps: int = 150) -> Recogniser:
+def trained(steps: int = 100) -> Recogniser:
     """Train on the lazy device."""
     import lazytensor.torch  # noqa: F401  # makes the device
 
@@ -73,7 +73,7 @@ def trained(steps: int = 150) -> Recogniser:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step % 30 == 0:
+        if step % 20 == 0:
             print(f"step {step}: loss {loss.item():.3f}")
     pictures, kinds = batch(300, rng)
     found = network.layers(pictures.to("lazytensor")).argmax(dim=1).cpu()

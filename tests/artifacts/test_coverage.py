@@ -8,10 +8,7 @@ from lazytensor.artifacts.targets.lacking import STABLEHLO
 from lazytensor.artifacts.targets.onnx import convert
 from lazytensor.backends.xla.portable import operations
 from lazytensor.cli.export import NAMES
-from lazytensor.core.errors import Unsupported
 from tests.artifacts.programs import PROGRAMS
-from tests.artifacts.samples import artifact
-from tests.ops.sample import all_samples
 
 OPEN = frozenset(
     f"dynamic_{name}" for name in ("broadcast_in_dim", "gather", "iota", "pad", "reshape")
@@ -27,18 +24,12 @@ def test_the_command_has_all_targets() -> None:
     assert tuple(TARGETS) == NAMES
 
 
-def test_all_operations_that_programs_have_are_in_the_table() -> None:
+def test_all_operations_of_open_programs_are_in_the_table() -> None:
+    """Those of others are looked at where they are written as ONNX (`test_onnx.py`)."""
     found = set()
-    for sample in all_samples()[::5]:
-        try:
-            module = operations.read(artifact(sample).program)
-        except Unsupported:
-            continue
-        found |= {op.name for op in module.operations()}
     for example in PROGRAMS.values():
         module = operations.read(example.exported(is_open=True).program)
         found |= {op.name for op in module.operations()}
     assert found <= STABLEHLO
-    assert found & OPEN
-    assert len(STABLEHLO - OPEN - found) < 10, STABLEHLO - OPEN - found
+    assert len(found & OPEN) >= 5
     assert convert.rows.keys() <= STABLEHLO
