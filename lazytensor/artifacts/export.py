@@ -157,6 +157,8 @@ def _name(function: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
+    """What made the artifact, and the StableHLO that is needed to read it."""
     import lazytensor
+    from lazytensor.backends.xla.portable import modules
 
-    return {"lazytensor": lazytensor.__version__}
+    return {"lazytensor": lazytensor.__version__, "stablehlo": modules.version()}

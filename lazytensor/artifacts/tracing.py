@@ -38,8 +38,6 @@ FRAMEWORKS: Final = {
     "numpy": "lazytensor.frontends.numpy.interop.exporting",
 }
 """Per framework the module with its `FRAMEWORK`."""
-
-
 Weights = Mapping[str, Node]
 
 
@@ -65,9 +63,11 @@ class Example:
 
     def __init__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.frameworks = _frameworks()
-        found = [(each, each.model(function)) for each in self.frameworks]
-        self.models = [model for _, model in found if model is not None]
-        self.function = self.models[0].call if self.models else function
+        found = [each.model(function) for each in self.frameworks]
+        self.models = [model for model in found if model is not None]
+        self.function = function
+        for model in self.models:
+            self.function = model.bind(self.function)
         asked = self.models[0].signature if self.models else function
         self.call, self.bound = _bound(asked, tuple(args), dict(kwargs))
         self.arrays = dict(self._arrays())
@@ -230,7 +230,8 @@ def _output_names(paths: list[str], inputs: Container[str]) -> list[str]:
 
 
 def _asked(error: NoValue) -> str:
-    place = _line(error.__traceback__)
+    cause = error.__cause__  # TensorFlow's own, which has come from the user's line
+    place = _line((error if cause is None else cause).__traceback__)
     where = f" at {place}" if place else ""
     return (
         f"export: the function asks{where} for a value of an array that depends on its arguments "

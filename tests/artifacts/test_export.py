@@ -16,6 +16,7 @@ import lazytensor
 import lazytensor.numpy as lnp
 import lazytensor.torch
 from lazytensor import DTypeError, ShapeError, Unsupported, metrics
+from lazytensor.artifacts.tracing import from_host
 from tests.artifacts.programs import PROGRAMS, assert_close, leaves
 from tests.core.processes import run
 
@@ -36,8 +37,6 @@ def test_a_size_that_is_left_open_may_be_any(name: str) -> None:
     example = PROGRAMS[name]
     artifact, function = example.exported(is_open=True), example.function()
     for arrays in example.batches():
-        from lazytensor.artifacts.tracing import from_host
-
         expected = function(*(from_host(function, x) for x in arrays))
         assert_close(artifact(*arrays), list(leaves(expected)))
 
@@ -95,6 +94,55 @@ def test_names_are_those_of_the_function_and_the_model() -> None:
     assert_close(found["scores"], module(torch.tensor(X)).detach() * 2)
 
 
+def test_a_function_may_use_models_of_two_frameworks() -> None:
+    keras_model, module = PROGRAMS["keras"].function(), nn.Linear(2, 3).eval()
+
+    def both(x: Any) -> Any:
+        made = keras_model(lazytensor.tf.from_lazy(lnp.asarray(x)))
+        return module(lazytensor.torch.from_lazy(made))
+
+    x = PROGRAMS["keras"].arrays[0]
+    artifact = lazytensor.export(both, x)
+    assert {name.split(".")[0] for name in artifact.weights} == {"keras_model", "module"}
+    expected = module(torch.tensor(np.array(keras_model(x)))).detach()
+    assert_close(artifact(x), expected)
+
+
+def _bert() -> Any:
+    from transformers import BertConfig, BertModel
+
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "vocab_size": 50}
+    return BertModel(BertConfig(num_hidden_layers=2, num_attention_heads=4, **sizes))
+
+
+def _gpt2() -> Any:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    ends = {"bos_token_id": 0, "eos_token_id": 0}
+    config = GPT2Config(n_embd=32, n_layer=2, n_head=4, vocab_size=50, use_cache=False, **ends)
+    return GPT2LMHeadModel(config)
+
+
+@pytest.mark.parametrize("make", [_bert, _gpt2])
+def test_a_language_model_takes_any_batch(make: Callable[[], Any], tmp_path: Path) -> None:
+    """Its code asks torch whether it is exported, and asks for no values then."""
+    import onnxruntime
+
+    torch.manual_seed(0)
+    model = make().eval()
+    words = torch.randint(0, 50, (2, 9))
+    artifact = lazytensor.export(model, words, symbolic={"input_ids": {0: "batch"}})
+    assert not torch.compiler.is_exporting()
+    path = artifact.to("onnx", tmp_path / "model.onnx")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options)
+    for batch in (words, words[:1], torch.cat([words, words])):
+        expected = next(leaves(tuple(model(batch).values())))
+        assert_close(next(leaves(artifact(batch))), expected)
+        assert_close(session.run(None, {"input_ids": batch.numpy()})[0], expected)
+
+
 def test_weights_may_lie_beside(tmp_path: Path) -> None:
     example = PROGRAMS["mlp"]
     whole = example.exported().save(tmp_path / "whole.zip")
@@ -146,8 +194,17 @@ def _text(x: Any) -> Any:
     return {1: x}
 
 
+def _asks_tensorflow(x: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.nn.relu(x) if float(tf.reduce_sum(x)) > 0 else x
+
+
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a value": (lambda: _asks, Unsupported, r"asks at test_export\.py:\d+ for a value"),
+    "a value of TensorFlow's": (
+        lambda: _asks_tensorflow, Unsupported, r"asks at test_export\.py:\d+ for a value"
+    ),
     "random numbers": (lambda: _draws, Unsupported, "random numbers differ from call to call"),
     "a shape that is data": (lambda: _masks, Unsupported, "for a value"),
     "no result": (lambda: _nothing, TypeError, "must return arrays, got NoneType"),
@@ -155,7 +212,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "training": (lambda: nn.BatchNorm1d(4), Unsupported, r"changes running_mean.*model\.eval"),
     "dropout": (lambda: nn.Dropout(), Unsupported, "random numbers"),
     "the host's operation": (lambda: lnp.linalg.eigvals, Unsupported, "eigvals"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("why", REFUSED)
@@ -165,6 +222,8 @@ def test_what_has_no_program_is_refused(why: str) -> None:
     x = torch.tensor(X) if isinstance(function, nn.Module) else X
     if why == "the host's operation":
         x = np.eye(3)
+    elif "TensorFlow" in why:
+        x = from_host(PROGRAMS["tf_function"].function(), X)
     with pytest.raises(error, match=text):
         lazytensor.export(function, x)
     # What the refused function has left behind computes as if it had been called.

@@ -95,12 +95,12 @@ RUNS = {
 """Per target: what runs a file, without this library."""
 LACKING: dict[str, dict[str, str]] = {
     "tflite": {
-        "indexing.fixed": "tflite has no shift_right_arithmetic of int32",
-        "double.fixed": "tflite has no sine of float64",
-        "double.open": "tflite has no sine of float64",
-        "lstm.open": "tflite has no dynamic_gather",
+        "indexing.fixed": "tflite lacks shift_right_arithmetic of int32",
+        "double.fixed": "tflite lacks sine of float64",
+        "double.open": "tflite lacks sine of float64",
+        "lstm.open": "tflite lacks dynamic_gather",
     },
-    "iree": {"double.fixed": "iree has no sine of float64"},
+    "iree": {"double.fixed": "iree lacks sine of float64"},
     "onnx": {},
     "jax": {},
     "savedmodel": {},
@@ -150,9 +150,9 @@ def test_programs_run_elsewhere(target: str, tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str, str]] = {
-    "fft": (lambda x: lnp.fft.fft(x).real, "onnx", r"onnx has no fft \(recorded at test_targets"),
+    "fft": (lambda x: lnp.fft.fft(x).real, "onnx", r"onnx lacks fft \(recorded at test_targets"),
     "bits": (lambda x: lnp.packbits(x > 0, axis=1), "onnx", "have it"),
-    "qr": (lambda x: lnp.linalg.qr(x)[1], "tflite", "tflite has no custom_call.*savedmodel"),
+    "qr": (lambda x: lnp.linalg.qr(x)[1], "tflite", "tflite lacks custom_call.*savedmodel"),
 }
 
 

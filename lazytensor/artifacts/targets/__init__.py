@@ -152,16 +152,19 @@ def check(artifact: Artifact, name: str, target: Target) -> None:
                 raise Unsupported(refusal(name, what.replace(":", " of "), op.place))
 
 
-def refusal(target: str, operation: str, place: str) -> str:
-    """What is said where a target lacks an operation."""
+def refusal(target: str, what: str, place: str) -> str:
+    """What is said where a target lacks an operation, or a form of one."""
     where = f" (recorded at {place})" if place else ""
-    return f"{target} has no {operation}{where}; {', '.join(_having(target, operation))} have it"
+    return f"{target} lacks {what}{where}; {', '.join(_having(target, what))} have it"
 
 
-def _having(target: str, operation: str) -> Iterator[str]:
-    """The other targets that have an operation; those made of the same one lack it, too."""
+def _having(target: str, what: str) -> Iterator[str]:
+    """The other targets that have an operation; of a form of one, those that lack nothing."""
+    names = {what, what.replace(" of ", ":")}
+    is_operation = what.split(" of ")[0] in STABLEHLO
     for name, row in TARGETS.items():
         with suppress(ImportError):
+            lacking = row.lacks()
             is_other = row.lacks is not TARGETS[target].lacks
-            if is_other and not row.lacks() & {operation, operation.replace(" of ", ":")}:
+            if is_other and not (lacking & names if is_operation else lacking):
                 yield name

@@ -33,10 +33,10 @@ class Framework(NamedTuple):
 class Model(NamedTuple):
     """A function or model with arrays of its own.
 
-    call: is called in its place. signature: that of the user's function. weights: the arrays by
-    name, as they are now.
+    bind: given the function, or what another framework made of it, what is called in its place.
+    signature: that of the user's function. weights: the arrays by name, as they are now.
     """
 
-    call: Callable[..., Any]
+    bind: Callable[[Callable[..., Any]], Callable[..., Any]]
     signature: Callable[..., Any]
     weights: Callable[[], Mapping[str, Node]]

@@ -63,13 +63,13 @@ def _gather(g: Graph, op: Operation, x: str, indices: str) -> str:
     along = _along_one_axis(g, op, said, sizes)
     if along is not None:
         return _taken(g, op, x, indices, along)
-    shape = g.static(op.operands[0], "a gather")
-    g.static(op.operands[1], "a gather")
-    batch, rank = _batch(op, g, said), len(shape)
+    batch, rank = _batch(op, g, said), len(sizes)
     starts = _starts(g, op, said, indices, "start_index_map")
-    last = g.ints(n - k for n, k in zip(shape, sizes, strict=True))
+    last = g.node("Sub", g.sizes(op.operands[0]), g.ints(sizes))
     starts = g.node("Min", g.node("Max", starts, g.ints([0] * rank)), last)
     lying = said.get("operand_batching_dims", ())
+    if lying:
+        g.static(op.operands[1], "a gather along a batch")
     theirs = [_without(said, i) for i in said.get("start_indices_batching_dims", ())]
     starts = _batched(g, starts, batch, lying, rank, theirs)
     gone = {*said.get("collapsed_slice_dims", ()), *lying}

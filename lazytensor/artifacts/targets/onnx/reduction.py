@@ -124,11 +124,13 @@ def _reduce_window(g: Graph, op: Operation, *xs: str) -> str:
     if len(xs) != 2:
         raise Refused(f"a window of {len(xs) // 2} arrays at once")
     only_operation(op)
-    shape = g.static(op.operands[0], "windows")
+    shape = g.type(op.operands[0]).shape
     said, ones = op.attributes, (1,) * len(shape)
     x, start = xs
     gaps = [n - 1 for n in said.get("base_dilations", ones)]
-    for axis, gap in enumerate(gaps):
+    for axis, (gap, window) in enumerate(zip(gaps, said["window_dimensions"], strict=True)):
+        if gap or (window > 1 and shape[axis] < 0):
+            g.static(op.operands[0], "windows")
         if gap:
             x = spread(g, x, shape, axis, gap, start, gaps[:axis])
     sides = said.get("padding", [(0, 0)] * len(shape))

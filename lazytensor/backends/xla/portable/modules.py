@@ -64,10 +64,14 @@ def serialized(module: ir.Module) -> bytes:
     with client.context():
         # Serialising changes a module; one with an op that it does not know crashes.
         copied = ir.Module.parse(module.operation.get_asm(enable_debug_info=True, binary=False))
-        requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
-        version = stablehlo.get_version_from_compatibility_requirement(requirement)
-        made: bytes = stablehlo.serialize_portable_artifact(copied, version)
+        made: bytes = stablehlo.serialize_portable_artifact(copied, version())
         return made
+
+
+def version() -> str:
+    """The version of StableHLO that a portable form is of."""
+    requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
+    return str(stablehlo.get_version_from_compatibility_requirement(requirement))
 
 
 def parsed(data: bytes) -> ir.Module:

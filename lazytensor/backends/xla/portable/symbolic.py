@@ -40,6 +40,9 @@ def unified(modules: Sequence[ir.Module], sizes: Sequence[int]) -> ir.Module:
                 raise _refused(ops[0], "is there for some sizes only")
         if len(lengths) > 1:
             raise Unsupported("export: the program has more operations for some sizes than others")
+        for ops, *operands in zip(pairs, *map(_wiring, modules), strict=True):
+            if operands.count(operands[0]) < len(operands):
+                raise _refused(ops[0], "has other operands for each size")
         unifier = _Unifier([main(module) for module in modules], sizes)
         for ops in pairs:
             unifier.unify(ops)
@@ -50,6 +53,16 @@ def unified(modules: Sequence[ir.Module], sizes: Sequence[int]) -> ir.Module:
             raise Unsupported("export: the program for all sizes is not valid StableHLO")
     tidy(modules[0])
     return modules[0]
+
+
+def _wiring(module: ir.Module) -> Iterator[tuple[int, ...]]:
+    """Per operation the numbers of its operands: of arguments and results, in their order."""
+    numbers: dict[Any, int] = {}
+    for op in operations_of(module):
+        yield tuple(numbers[x] for x in op.operands)
+        arguments = [x for region in op.regions for block in region.blocks for x in block.arguments]
+        for value in (*op.results, *arguments):
+            numbers[value] = len(numbers)
 
 
 class _Unifier:

@@ -20,26 +20,24 @@ from lazytensor.frontends.tf.dispatch.switch import enabled
 from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, state
 
 
-def _model(function: Any) -> Model | None:
-    """A Keras model or layer, a `tf.Module`, a `tf.function`, or a function that uses some."""
+def _model(function: Any) -> Model:
+    """A Keras model or layer, a `tf.Module`, a `tf.function`, or a function that may use some."""
     variables = dict(_variables_of(function))
-    if not variables:
-        return None
-    return Model(_call(function), _signature(function), partial(_now, variables))
-
-
-def _call(function: Any) -> Any:
-    """What is called: a Keras layer computes as for inference; a value asked for is a `NoValue`."""
     is_trained = getattr(function, "_call_has_training_arg", False)
+    bind = partial(partial, _called, is_trained)
+    return Model(bind, _signature(function), partial(_now, variables))
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = {"training": False, **kwargs} if is_trained else kwargs
-        try:
-            return function(*args, **given)
-        except ValueNeeded as error:
-            raise NoValue("a value of a function's argument") from error
 
-    return call
+def _called(is_trained: bool, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a function gives. A value that it asks for is a `NoValue`.
+
+    is_trained: whether it is to be told that this is no training, as a Keras layer is.
+    """
+    given = {"training": False, **kwargs} if is_trained else kwargs
+    try:
+        return function(*args, **given)
+    except ValueNeeded as error:
+        raise NoValue("there are no values in the body of a function") from error
 
 
 def _signature(function: Any) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,10 +39,16 @@ def _model(function: Any) -> Model | None:
     named = [*holder.named_parameters(), *holder.named_buffers()]
     weights = {name: _there(x) for name, x in named}
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return functional_call(holder, weights, args, kwargs)
+    def bind(inner: Any) -> Any:
+        if isinstance(holder, _Holder):
+            holder.forward = inner
+        return partial(_called, holder, weights)
 
-    return Model(call, signature, lambda: {name: value(x) for name, x in weights.items()})
+    return Model(bind, signature, lambda: {name: value(x) for name, x in weights.items()})
+
+
+def _called(module: torch.nn.Module, weights: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    return functional_call(module, weights, args, kwargs)
 
 
 def _modules_of(function: Any) -> dict[str, torch.nn.Module]:
@@ -67,6 +75,21 @@ def _value_of(x: torch.Tensor) -> np.ndarray:
     return fetch(value(x) if is_lazy(x) else from_cpu(x))
 
 
+@contextmanager
+def _recording() -> Iterator[None]:
+    """Record without gradients. Libraries that ask torch are told of an export: some models then
+    take a way that asks for no values, as for `torch.export`, which sets the same flags.
+    """
+    compiler: Any = torch.compiler
+    before = compiler._is_compiling_flag, compiler._is_exporting_flag
+    compiler._is_compiling_flag = compiler._is_exporting_flag = True
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        compiler._is_compiling_flag, compiler._is_exporting_flag = before
+
+
 FRAMEWORK = Framework(
     is_array=lambda x: isinstance(x, torch.Tensor),
     array=wrap,
@@ -74,5 +97,5 @@ FRAMEWORK = Framework(
     from_host=torch.from_numpy,
     is_model=lambda function: isinstance(function, torch.nn.Module),
     model=_model,
-    recording=torch.no_grad,
+    recording=_recording,
 )
