@@ -112,6 +112,17 @@ def _double() -> Any:
     return lambda x: lnp.sqrt(lnp.sin(x) ** 2 + 1.0) @ lnp.arange(5.0)
 
 
+def _systems() -> Any:
+    """What LAPACK does where it is there."""
+
+    def systems(x: Any) -> Any:
+        matrix = x @ x.swapaxes(-1, -2) + lnp.eye(4, dtype=lnp.float32)
+        factor = lnp.linalg.cholesky(matrix)
+        return lnp.linalg.solve(matrix, x), lnp.linalg.det(matrix) / 100, factor.sum(axis=-1)
+
+    return systems
+
+
 @cache
 def _torch_module(kind: str) -> Any:
     import torch
@@ -187,6 +198,7 @@ WORDS = RANDOM.randint(0, 20, (3, 7))
 PROGRAMS: dict[str, Example] = {
     "pipeline": Example(_pipeline, (_floats(6, 5),), ("x", 0)),
     "indexing": Example(_indexing, (_floats(4, 5),)),
+    "systems": Example(_systems, (_floats(2, 4, 3),)),
     "double": Example(_double, (RANDOM.standard_normal((3, 5)),), ("x", 0)),
     "mlp": Example(lambda: _torch_module("mlp"), (_floats(4, 8),), ("input", 0)),
     "cnn": Example(lambda: _torch_module("cnn"), (_floats(2, 3, 16, 16),), ("input", 0)),

@@ -96,6 +96,7 @@ RUNS = {
 LACKING: dict[str, dict[str, str]] = {
     "tflite": {
         "indexing.fixed": "tflite lacks shift_right_arithmetic of int32",
+        "systems.fixed": "tflite lacks (cholesky|triangular_solve)",
         "double.fixed": "tflite lacks sine of float64",
         "double.open": "tflite lacks sine of float64",
         "lstm.open": "tflite lacks dynamic_gather",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lazytensor.artifacts.files import replace
 from lazytensor.artifacts.targets.lacking import (
+    EXPANDED,
     LACKING_IN_IREE,
     LACKING_IN_TFLITE,
     STABLEHLO,
@@ -96,7 +97,7 @@ def _web(artifact: Artifact, path: Path, runtime: str = "") -> None:
 def _of_onnx() -> frozenset[str]:
     from lazytensor.artifacts.targets.onnx import convert
 
-    return STABLEHLO - convert.rows.keys()
+    return STABLEHLO - EXPANDED - convert.rows.keys()
 
 
 TARGETS: Final[dict[str, Target]] = {

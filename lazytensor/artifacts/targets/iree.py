@@ -20,10 +20,11 @@ BACKENDS: Final = ("llvm-cpu", "vmvx")
 def compiled(artifact: Artifact, backend: str = "llvm-cpu") -> bytes:
     """The program as an IREE module whose function is `main`. Raises: ValueError, Unsupported."""
     from lazytensor.backends.xla.portable import modules, weights
+    from lazytensor.backends.xla.portable.expanded import expanded
 
     if backend not in BACKENDS:
         raise ValueError(f"iree: backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
-    data = weights.inlined(artifact.program, list(artifact.weights.values()))
+    data = weights.inlined(expanded(artifact.program), list(artifact.weights.values()))
     flags = ["--iree-input-demote-f64-to-f32=false", "--iree-input-demote-i64-to-i32=false"]
     if backend == "llvm-cpu":
         flags.append("--iree-llvmcpu-target-cpu=generic")

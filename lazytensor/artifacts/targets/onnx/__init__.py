@@ -18,6 +18,7 @@ from lazytensor.artifacts.targets.onnx import (
 )
 from lazytensor.artifacts.targets.onnx.graph import Graph, Refused, info
 from lazytensor.backends.xla.portable import operations
+from lazytensor.backends.xla.portable.expanded import expanded
 from lazytensor.backends.xla.portable.simplified import simplified
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ __all__ = ["Refused", "model"]
 
 def model(artifact: Artifact) -> Any:
     """The ONNX model of an artifact, checked. Raises: Refused for an operation that ONNX lacks."""
-    module = operations.read(simplified(artifact.program))
+    module = operations.read(simplified(expanded(artifact.program)))
     g = Graph(module)
     inputs, outputs = artifact.inputs, artifact.outputs
     names = [port.name for port in (*inputs, *artifact.signature.weights)]

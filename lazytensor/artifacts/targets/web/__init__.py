@@ -31,21 +31,10 @@ VERSION: Final = "1.30.0"
 LOADER: Final = "ort-wasm-simd-threaded.mjs"
 BINARY: Final = "ort-wasm-simd-threaded.wasm"
 SCRIPT: Final = "ort.wasm.min.js"
-DTYPES: Final = frozenset(
-    [
-        "bool",
-        "float32",
-        "float64",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-    ]
-)
+DTYPES: Final = frozenset([
+    "bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+    "uint64",
+])  # fmt: skip
 """Dtypes of inputs and outputs that the page reads and shows."""
 NPM_SECONDS: Final = 300
 

@@ -103,6 +103,10 @@ def check(data: bytes, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
 
 
 class _Reader:
+    """Reads a module. place: the user's line of the function of a library that is being read."""
+
+    place = ""
+
     def __init__(self) -> None:
         self.types: list[Type] = []
         self.numbers: dict[Any, int] = {}
@@ -128,7 +132,9 @@ class _Reader:
             called = callee.regions[0].blocks[0]
             given = [self.numbers[x] for x in op.operands]
             self.numbers.update(zip(called.arguments, given, strict=True))
+            before, self.place = self.place, self.place or place_of(op)
             operations, results = self.inside(called)
+            self.place = before
             found += operations
             self.numbers.update(zip(op.results, results, strict=True))
         return found, tuple(self.numbers[x] for x in last.operands)
@@ -139,7 +145,12 @@ class _Reader:
         attributes = self.attributes(op)
         results = tuple(map(self.value, op.results))
         return Operation(
-            op.name.removeprefix(PREFIX), operands, results, attributes, regions, place_of(op)
+            op.name.removeprefix(PREFIX),
+            operands,
+            results,
+            attributes,
+            regions,
+            self.place or place_of(op),
         )
 
     def value(self, value: Any) -> int:
@@ -150,7 +161,7 @@ class _Reader:
     def attributes(self, op: Any) -> dict[str, Any]:
         if op.name == "stablehlo.constant":
             return {"value": constant(op, type_of(op.results[0].type))}
-        return {name: _plain(op.attributes[name]) for name in _names(op)}
+        return {name: attribute(op.attributes[name]) for name in _names(op)}
 
 
 def type_of(given: Any) -> Type:
@@ -190,14 +201,14 @@ def _names(op: Any) -> list[str]:
     return [getattr(x, "name", x) for x in op.attributes]
 
 
-def _plain(given: Any) -> Any:
+def attribute(given: Any) -> Any:
     """An attribute as a Python value."""
     if isinstance(given, ir.DenseI64ArrayAttr | ir.DenseBoolArrayAttr):
         return tuple(given)
     if isinstance(given, ir.IntegerAttr | ir.FloatAttr | ir.BoolAttr | ir.StringAttr):
         return given.value
     if isinstance(given, ir.ArrayAttr):
-        return tuple(map(_plain, given))
+        return tuple(map(attribute, given))
     if isinstance(given, ir.DenseElementsAttr):
         return np.array(given)
     said = str(given)
