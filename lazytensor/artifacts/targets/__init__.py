@@ -136,7 +136,7 @@ def write(artifact: Artifact, target: str, path: Path, **options: Any) -> Path:
 
 
 def check(artifact: Artifact, name: str, target: Target) -> None:
-    """Raises: Unsupported for what a target lacks, with the user's line and who has it."""
+    """Raises: Unsupported for what a target lacks, with the user's line and those that have it."""
     if artifact.signature.symbol and not target.is_open:
         others = ", ".join(k for k, row in TARGETS.items() if row.is_open)
         size = artifact.signature.symbol

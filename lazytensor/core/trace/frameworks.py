@@ -1,4 +1,4 @@
-"""What a function or model of a framework is, for who records its body from outside."""
+"""What a function or model of a framework is, for recording its body from outside."""
 
 from __future__ import annotations
 

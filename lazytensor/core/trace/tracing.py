@@ -18,7 +18,7 @@ from lazytensor.core.ir.types import tensor_type
 
 @contextmanager
 def without_values() -> Iterator[None]:
-    """Record a body in this block: who asks for a value gets a `NoValue`, and nothing is cut."""
+    """Record a body in this block: a request for a value raises `NoValue`, and nothing is cut."""
     recorder = thread.recorder
     before = recorder.work, recorder.busy, recorder.tracing
     recorder.busy, recorder.tracing = recorder.busy + 1, True

@@ -12,8 +12,6 @@ from lazytensor.artifacts.targets.onnx.elementwise import Rule
 from lazytensor.artifacts.targets.onnx.graph import Graph, info
 from lazytensor.backends.xla.portable.operations import Block, Operation
 
-BOOL: Final = np.dtype(bool)
-
 
 def _while(g: Graph, op: Operation, *xs: str) -> list[str]:
     """A loop. ONNX's asks before the first round, and after each: so does this one's body."""

@@ -29,7 +29,6 @@ class Graph:
 
     def __init__(self, module: Module, outer: Graph | None = None) -> None:
         self.module = module
-        self.outer = outer
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
         self.values: dict[str, np.ndarray] = {} if outer is None else outer.values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Final
 
@@ -43,10 +42,12 @@ def _dot_general(g: Graph, op: Operation, x: str, y: str) -> str:
     left = _folded(g, left, batches, [shape[i] for i in rows], [inner], len(contract))
     right = _folded(g, right, batches, [inner], [other[i] for i in columns], len(theirs))
     made = g.node("MatMul", left, right)
-    result = g.type(op.results[0]).shape
     if len(rows) == len(columns) == 1:
         return made
-    return _unfolded(g, made, op, batch, rows, columns, result)
+    result = g.type(op.results[0]).shape
+    if result.count(-1) > 1:
+        raise Refused("a product of arrays with several sizes that are known at run time only")
+    return g.reshape(made, result)
 
 
 def _folded(
@@ -59,15 +60,6 @@ def _folded(
     if sum(n < 0 for n in (*batches, *first, *second)) > 1:
         raise Refused("a product of arrays with several sizes that are known at run time only")
     return g.reshape(x, [max(n, -1) for n in sizes])
-
-
-def _unfolded(
-    g: Graph, made: str, op: Operation, batch: Sequence[int], rows: Sequence[int],
-    columns: Sequence[int], result: Sequence[int],
-) -> str:  # fmt: skip
-    if list(result).count(-1) > 1:
-        raise Refused("a product of arrays with several sizes that are known at run time only")
-    return g.reshape(made, result)
 
 
 def _extreme_with_place(g: Graph, op: Operation, x: str, places: str, *starts: str) -> list[str]:

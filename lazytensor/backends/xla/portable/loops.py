@@ -1,4 +1,4 @@
-"""Values that a loop carries and nobody needs, taken out.
+"""Values that a loop carries and no result needs, taken out.
 
 A loop that was recorded for training keeps values of each round for the gradient. XLA drops them by
 itself; other compilers compute and store them, and TFLite's stores overwrite each other where
@@ -83,7 +83,7 @@ def _rebuild(op: Any, kept: list[int]) -> None:
 
 
 def _erase_unused(body: Any) -> None:
-    """Erase what a block computes for nobody. Its operations have no effects."""
+    """Erase the operations of a block whose results have no use. They have no effects."""
     for op in reversed([x.operation for x in body.operations][:-1]):
         if not any(list(result.uses) for result in op.results):
             op.erase()
