@@ -343,6 +343,33 @@ def test_a_program_compiles_once() -> None:
     assert metrics.snapshot()["compiles"] == before + 1
 
 
+def test_a_forked_process_is_told_that_it_cannot_run_a_program(tmp_path: Path) -> None:
+    program = """
+        import os, sys
+        import numpy as np
+        import lazytensor
+
+        x, when = np.ones((6, 5), np.float32), sys.argv[2]
+        if when != "child":
+            artifact = lazytensor.load(sys.argv[1])
+        if when == "called":
+            artifact(x)
+        if os.fork() == 0:
+            try:
+                if when == "child":
+                    artifact = lazytensor.load(sys.argv[1])
+                print("ran", sorted(artifact(x)), flush=True)
+            except NotImplementedError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.wait()
+    """
+    path = str(PROGRAMS["pipeline"].exported().save(tmp_path / "pipeline.zip"))
+    for when in ("called", "loaded"):
+        assert "start it by 'spawn'" in run(program, path, when).stdout
+    assert run(program, path, "child").stdout == "ran ['best', 'share']\n"
+
+
 def test_the_description_is_json_that_others_read(tmp_path: Path) -> None:
     import zipfile
 

@@ -16,7 +16,7 @@ import platform as machine
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from operator import methodcaller
@@ -237,6 +237,14 @@ class Executable:
             self.expect(results)
         return results
 
+    def directly(self, buffers: Sequence[Buffer]) -> list[Buffer]:
+        """Run a program that overwrites none of its inputs: a signal loses nothing."""
+        if self._handlers is None:
+            return self(buffers)
+        Tracebacks.adapt()
+        found: list[Buffer] = self._execute(buffers).consume_with_handlers(self._handlers)
+        return found
+
     def expect(self, types: Sequence[Any]) -> None:
         """Declare the results' `shape` and `dtype`, so that `start` takes the fast path."""
         self._handlers = _result_handlers(types)
@@ -305,6 +313,14 @@ def to_host(buffer: Buffer) -> np.ndarray:
     """A fresh, writable copy; waits for the buffer. Raises `ExecutionError` if making it failed."""
     view = host_view(buffer)
     return view if view.flags.writeable else np.array(view)
+
+
+def copied(buffer: Buffer) -> np.ndarray:
+    """As `to_host` on a CPU; of a result that is there already, at a lower price."""
+    if buffer.is_ready():
+        with suppress(TypeError, BufferError):  # an element type that Python's buffers lack
+            return np.array(memoryview(buffer))
+    return to_host(buffer)
 
 
 def host_view(buffer: Buffer) -> np.ndarray:

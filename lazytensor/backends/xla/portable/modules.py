@@ -23,6 +23,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
+from lazytensor.core.runtime import fork
 
 TIDIED: Final = (
     "builtin.module(inline{max-iterations=64},func.func(chlo-legalize-to-stablehlo),"
@@ -35,6 +36,20 @@ XLAS_OWN: Final = frozenset(
 """Custom calls that every XLA knows as operations of its own. They call no function."""
 _FOLDERS: Final = re.compile(r'"[^"\n]*/([^"/\n]+\.py)":(\d)')
 _PLACE: Final = re.compile(r'loc\("([^"]+)":(\d+):0')
+
+
+class Forked:
+    """Whether this process was forked from one that had read programs, which takes threads."""
+
+    is_child = False
+
+
+forked: Final = Forked()
+
+
+@fork.in_child.append
+def _note_fork() -> None:
+    forked.is_child = True
 
 
 def emitted(program: Program, places: Sequence[Place | None]) -> ir.Module:

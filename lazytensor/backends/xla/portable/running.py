@@ -10,8 +10,9 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.portable.modules import main, parsed, retype
-from lazytensor.core.errors import LazyTensorError
+from lazytensor.backends.xla.portable.modules import forked, main, parsed, retype
+from lazytensor.core.device.backend import HOST_PLATFORM
+from lazytensor.core.errors import LazyTensorError, Unsupported
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import disk_cache
@@ -29,6 +30,7 @@ def executable(
     It comes from disk, if it was compiled before. Raises: ValueError for damaged bytes; NotPortable
     where XLA refuses the module.
     """
+    _refuse_in_child()
     said = "\n".join(map(str, (*inputs, "->", *results)))
     key = data + said.encode() + client.fingerprint()
     found = _known(key)
@@ -50,14 +52,24 @@ class Call:
     def __init__(
         self, found: client.Executable, inputs: Sequence[TensorType], weights: Sequence[Any]
     ) -> None:
-        self.start = found.start
+        self.run = found
         self.uploads = [client.uploads(type.shape, type.dtype) for type in inputs]
         self.weights = weights
+        self.fetched = client.copied if client.platform() == HOST_PLATFORM else client.to_host
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The results."""
+        """The results. Raises: Unsupported in a process that was forked."""
+        if forked.is_child:
+            _refuse_in_child()
         buffers = [upload([x]) for upload, x in zip(self.uploads, arrays, strict=True)]
-        return list(map(client.to_host, next(self.start([*buffers, *self.weights]))))
+        return list(map(self.fetched, self.run.directly([*buffers, *self.weights])))
+
+
+def _refuse_in_child() -> None:
+    """Raises: Unsupported in a process that was forked from one that has read programs."""
+    if forked.is_child:
+        text = "a process made by os.fork lacks XLA's threads, which this program needs"
+        raise Unsupported(f"{text}: start it by 'spawn', or load programs after the fork only")
 
 
 def _known(key: bytes) -> client.Executable | None:
