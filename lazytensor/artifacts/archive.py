@@ -58,15 +58,19 @@ class Contents(NamedTuple):
 def write(path: Path, contents: Contents, beside: bool = False) -> None:
     """Write an artifact. The file is there when all of it is. beside: weights in an own file."""
     name = path.with_suffix(".safetensors").name if beside else ""
-    if beside:
-        weights = _packed(contents.weights)
-        replace(path.with_name(name), lambda new: new.write_bytes(weights))
-    replace(path, lambda new: new.write_bytes(packed(contents, name)))
-
-
-def packed(contents: Contents, beside: str = "") -> bytes:
-    """An artifact as bytes. beside: the name of the file that has the weights, if it has not."""
     weights = _packed(contents.weights)
+    if beside:
+        replace(path.with_name(name), lambda new: new.write_bytes(weights))
+    replace(path, lambda new: new.write_bytes(_zipped(contents, weights, name)))
+
+
+def packed(contents: Contents) -> bytes:
+    """An artifact as bytes, its weights inside."""
+    return _zipped(contents, _packed(contents.weights), "")
+
+
+def _zipped(contents: Contents, weights: bytes, beside: str) -> bytes:
+    """The zip. beside: the name of the file that has the weights, if the zip has not."""
     files = {PROGRAM: contents.program, WEIGHTS: weights}
     description = {
         "format": FORMAT,

@@ -31,7 +31,7 @@ class Port(NamedTuple):
 class Signature(NamedTuple):
     """Inputs, outputs, and how they lie in arguments and results.
 
-    arguments: the form of each argument, by name. results: that of what a call gives. symbol: the
+    arguments: the form of each argument, by name. results: that of a call's results. symbol: the
     name of the size that is known at run time only, if there is one. weights: the parameters after
     the inputs.
     """

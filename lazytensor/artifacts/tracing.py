@@ -45,8 +45,8 @@ class Traced(NamedTuple):
     """A function as a program.
 
     inputs, outputs: the path and type of each. arguments: the form of each argument that has
-    arrays, by name. results: the form of what the function gives. weights: by name, the values of
-    the parameters after the inputs, in their order.
+    arrays, by name. results: the form of the function's results. weights: the values of the other
+    parameters, by name, in their order.
     """
 
     program: Program

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,28 @@ from lazytensor.core.ir.types import TensorType
 create = ir.Operation.create
 PORTABLE: Final = "portable"
 """The platform of modules that leave: forms of no device."""
+
+
+def operations(root: Any) -> Iterator[Any]:
+    """Every operation in a module or an operation, those of regions after the one that has them."""
+    todo = [root.operation]
+    while todo:
+        op = todo.pop()
+        yield op
+        inner = [x.operation for region in op.regions for block in region.blocks for x in block]
+        todo += reversed(inner)
+
+
+def attribute_names(op: Any) -> list[str]:
+    """The names of an operation's attributes."""
+    return [getattr(x, "name", x) for x in op.attributes]  # jaxlib gives names, or named ones
+
+
+def bytecode_of(operation: Any) -> bytes:
+    """MLIR's bytecode."""
+    out = BytesIO()
+    operation.write_bytecode(out)
+    return out.getvalue()
 
 
 def barrier(value: ir.Value) -> ir.Value:

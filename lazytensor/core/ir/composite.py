@@ -10,7 +10,7 @@ from lazytensor.core.ir.attribute import Definition
 from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, Op, R, TypeRule, register
-from lazytensor.core.ir.program import Program, cut
+from lazytensor.core.ir.program import Cut, Program, cut
 from lazytensor.core.ir.types import ResultType, TensorType
 
 
@@ -91,9 +91,16 @@ def trace_body(
     parameters: list[Node] = [Input(PARAMETER, type) for type in types]
     result = body(*parameters, **attrs)
     multiple = isinstance(result, tuple | list)
-    outputs = list(result) if multiple else [result]
+    program, found = body_program(parameters, list(result) if multiple else [result], multiple)
+    return program, found.leaves
+
+
+def body_program(
+    parameters: list[Node], outputs: list[Node], multiple: bool = True
+) -> tuple[Program, Cut]:
+    """The program of recorded outputs, `parameters` first and its scalars constants; its cut."""
     pending = reachable([*parameters, *outputs])
     inside = [*parameters, *(node for node in pending if node.op is not PARAMETER)]
     found = cut(inside, outputs)
     lines, results = found.program.instructions, found.program.outputs
-    return Program(lines, results, multiple, tuple(found.slots)), found.leaves
+    return Program(lines, results, multiple, tuple(found.slots)), found

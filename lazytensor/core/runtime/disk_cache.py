@@ -143,26 +143,17 @@ def find(this: Wanted) -> Found | None:
 
 def _learned(history: SlotHistory, text: str) -> SlotHistory | None:
     """The slots as earlier processes have known them, if they have learned anything."""
-    key = text.encode()
-    path = _path(key, SLOTS_SUFFIX)
-    payload = _read(path, key)
-    if payload is None:
-        return None
-    with suppress(OSError):
-        os.utime(path)
-    return history.informed(payload)
+    payload = kept(text.encode(), SLOTS_SUFFIX)
+    return None if payload is None else history.informed(payload)
 
 
 def _find(this: Wanted, text: str) -> Executable | None:
     key = _key(this, text)
-    path = _path(key)
     with metrics.timed("loading"):
-        payload = _read(path, key)
+        payload = kept(key)
         if payload is None:
             return None
-        with suppress(OSError):
-            os.utime(path)
-        executable = _executable(path, payload, this.program)
+        executable = _executable(_path(key), payload, this.program)
     metrics.count("disk_hits", executable is not None)
     return executable
 
@@ -202,11 +193,11 @@ def _store(this: Wanted, executable: Executable) -> None:
         keep(text.encode(), label, this.history.known, SLOTS_SUFFIX)
 
 
-def kept(key: bytes) -> bytes | None:
+def kept(key: bytes, suffix: str = SUFFIX) -> bytes | None:
     """What `keep` put on disk under this key, if it is there."""
     if not settings.disk:
         return None
-    path = _path(key)
+    path = _path(key, suffix)
     payload = _read(path, key)
     if payload is not None:
         with suppress(OSError):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.composite import body_program
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER
-from lazytensor.core.ir.program import Program, cut
+from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place, thread
 from lazytensor.core.ir.types import tensor_type
 
@@ -56,8 +56,6 @@ def traced(function: Callable[[list[Node]], Sequence[Node]], values: Sequence[np
 
 
 def _body(inputs: list[Node], results: list[Node]) -> Body:
-    found = reachable([*inputs, *results])
-    made = cut([*inputs, *(node for node in found if node.op is not PARAMETER)], results)
-    lines, outputs = made.program.instructions, made.program.outputs
-    places = tuple(None if node is None else node.place for node in made.nodes)
-    return Body(Program(lines, outputs, True, tuple(made.slots)), places, made.leaves)
+    program, found = body_program(inputs, results)
+    places = tuple(None if node is None else node.place for node in found.nodes)
+    return Body(program, places, found.leaves)

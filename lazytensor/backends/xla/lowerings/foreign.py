@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +9,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type
-from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.builder import Value, operations
 from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.library import merged
 from lazytensor.core import ops
@@ -33,7 +32,7 @@ def imported(text: str) -> Imported:
             raise Unsupported(f"the module is not StableHLO of this version: {error}") from None
         # Its name may be a running number of its compiler, and must not distinguish modules.
         module.operation.attributes["sym_name"] = ir.StringAttr.get("foreign")
-        for op in _all(module.operation):
+        for op in operations(module):
             if op.name == "stablehlo.custom_call":
                 target = ir.StringAttr(op.attributes["call_target_name"]).value
                 if target not in CALLED:
@@ -42,17 +41,6 @@ def imported(text: str) -> Imported:
         ends = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         types = [tuple(map(_type, side)) for side in (ends.inputs, ends.results)]
         return Imported(str(module), *types)
-
-
-def _all(root: Any) -> Iterator[Any]:
-    """Every operation in `root`."""
-    todo = [root]
-    while todo:
-        for region in todo.pop().regions:
-            for block in region.blocks:
-                for op in block.operations:
-                    yield op.operation
-                    todo.append(op.operation)
 
 
 def _type(given: Any) -> TensorType:

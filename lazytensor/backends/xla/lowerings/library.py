@@ -7,7 +7,6 @@ configuration, which it does not change.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client, session
 from lazytensor.backends.xla.attributes import ir_type
-from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.builder import Value, bytecode_of
 from lazytensor.backends.xla.emitter import Emitter, Lowering
 from lazytensor.core.ir.types import TensorType
 
@@ -119,6 +118,4 @@ def bytecode(
     with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):  # for this thread only
         traced = jax.jit(library, keep_unused=True).trace(*arguments)
         lowered = _lowered(traced, platform)
-    buffer = io.BytesIO()
-    lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
-    return buffer.getvalue()
+    return bytecode_of(lowered.compiler_ir("stablehlo").operation)

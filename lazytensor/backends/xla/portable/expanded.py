@@ -12,9 +12,9 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.builder import PORTABLE
+from lazytensor.backends.xla.builder import PORTABLE, attribute_names, operations
 from lazytensor.backends.xla.lowerings import library
-from lazytensor.backends.xla.portable.modules import operations, parsed, serialized, tidy
+from lazytensor.backends.xla.portable.modules import parsed, serialized, tidy
 from lazytensor.backends.xla.portable.operations import attribute, type_of
 from lazytensor.backends.xla.session import jax
 from lazytensor.core.errors import Unsupported
@@ -85,8 +85,7 @@ def _replace(module: ir.Module, op: Any, name: str) -> None:
     types = [type_of(x.type) for x in op.operands]
     if any(-1 in t.shape for t in types):
         raise Unsupported(f"{op.name} of a size that is known at run time only")
-    names = [getattr(x, "name", x) for x in op.attributes]
-    fixed = tuple((key, attribute(op.attributes[key])) for key in sorted(names))
+    fixed = tuple((key, attribute(op.attributes[key])) for key in sorted(attribute_names(op)))
     signature = tuple(tensor_type(t.dtype, t.shape) for t in types)
     body = library.bytecode(LOOPS[op.name], signature, fixed, PORTABLE)
     merged = jax().interpreters.mlir.merge_mlir_modules(

@@ -42,8 +42,8 @@ def exported(
         sizes: dict[Any, Any] = {}
         for port, x in zip(inputs, arrays, strict=True):
             sizes.update(zip(port.shape, x.shape, strict=True))
-        scope = {key: value for key, value in sizes.items() if isinstance(key, str)}
-        return tuple(there.numpy.zeros(_shape(port, scope), port.dtype) for port in outputs)
+        named = {key: value for key, value in sizes.items() if isinstance(key, str)}
+        return tuple(there.numpy.zeros(_shape(port, named), port.dtype) for port in outputs)
 
     same.__name__ = name if name.isidentifier() else "main"
     platforms = PLATFORMS if every else (there.default_backend(),)

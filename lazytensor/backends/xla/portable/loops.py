@@ -12,7 +12,7 @@ from typing import Any
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.portable.modules import operations
+from lazytensor.backends.xla.builder import operations
 
 
 def trim(module: ir.Module) -> None:
@@ -25,7 +25,7 @@ def trim(module: ir.Module) -> None:
 
 
 def _kept(op: Any) -> list[int]:
-    """The positions of what a loop carries for its results or its condition."""
+    """The positions of carried values that the results or the condition need."""
     condition, body = (region.blocks[0] for region in op.regions)
     last = _end(body)
     needed = [bool(list(result.uses)) for result in op.results]

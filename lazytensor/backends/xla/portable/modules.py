@@ -7,7 +7,7 @@ ours. It is read by a StableHLO of its own version and of later ones, for five y
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -17,8 +17,9 @@ from jaxlib.mlir.dialects import stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.builder import PORTABLE
+from lazytensor.backends.xla.builder import PORTABLE, attribute_names, operations
 from lazytensor.backends.xla.module import module_of
+from lazytensor.backends.xla.portable.loops import trim
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
@@ -61,8 +62,6 @@ def emitted(program: Program, places: Sequence[Place | None]) -> ir.Module:
     made = module_of(
         program, Assumptions(baked, {}), (), places, is_portable=True, platform=PORTABLE
     )
-    from lazytensor.backends.xla.portable.loops import trim  # it uses this module
-
     tidy(made.module)
     trim(made.module)
     check_operations(made.module)
@@ -118,16 +117,6 @@ def text(data: bytes) -> str:
     return str(parsed(data))
 
 
-def operations(root: Any) -> Iterator[Any]:
-    """Every operation in a module or an operation, those of regions after the one that has them."""
-    todo = [root.operation]
-    while todo:
-        op = todo.pop()
-        yield op
-        inner = [x.operation for region in op.regions for block in region.blocks for x in block]
-        todo += reversed(inner)
-
-
 def main(module: ir.Module) -> Any:
     """The function `main`."""
     return next(op for op in module.body.operations if str(op.name) == '"main"')
@@ -155,8 +144,7 @@ def _check(op: Any) -> None:
     if op.name == "stablehlo.custom_call":
         target = ir.StringAttr(op.attributes["call_target_name"]).value
         if target in XLAS_OWN:
-            for name in list(op.attributes):  # those of jax, which only jax reads
-                name = getattr(name, "name", name)
+            for name in attribute_names(op):  # those of jax, which only jax reads
                 if "." in name:
                     del op.attributes[name]
             return

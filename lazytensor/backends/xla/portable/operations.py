@@ -13,6 +13,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type
+from lazytensor.backends.xla.builder import attribute_names
 from lazytensor.backends.xla.portable.modules import check_operations, main, parsed, place_of
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import STORED
@@ -161,7 +162,7 @@ class _Reader:
     def attributes(self, op: Any) -> dict[str, Any]:
         if op.name == "stablehlo.constant":
             return {"value": constant(op, type_of(op.results[0].type))}
-        return {name: attribute(op.attributes[name]) for name in _names(op)}
+        return {name: attribute(op.attributes[name]) for name in attribute_names(op)}
 
 
 def type_of(given: Any) -> Type:
@@ -195,10 +196,6 @@ def _computed(op: Any, type: Type) -> np.ndarray:
     made = client.compile(f"{said}\n return %0 : {op.results[0].type} }}")
     made.expect([tensor_type(type.dtype, type.shape)])
     return client.to_host(made([])[0])
-
-
-def _names(op: Any) -> list[str]:
-    return [getattr(x, "name", x) for x in op.attributes]
 
 
 def attribute(given: Any) -> Any:

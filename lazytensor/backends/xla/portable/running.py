@@ -10,6 +10,8 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
+from lazytensor.backends.xla.attributes import ir_type
+from lazytensor.backends.xla.builder import bytecode_of
 from lazytensor.backends.xla.portable.modules import forked, main, parsed, retype
 from lazytensor.core.device.backend import HOST_PLATFORM
 from lazytensor.core.errors import LazyTensorError, Unsupported
@@ -59,8 +61,7 @@ class Call:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results. Raises: Unsupported in a process that was forked."""
-        if forked.is_child:
-            _refuse_in_child()
+        _refuse_in_child()
         buffers = [upload([x]) for upload, x in zip(self.uploads, arrays, strict=True)]
         return list(map(self.fetched, self.run.directly([*buffers, *self.weights])))
 
@@ -97,8 +98,6 @@ def _compiled(data: bytes, inputs: Sequence[TensorType]) -> client.Executable:
 
 def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
     """The module with the sizes that follow from those of its inputs."""
-    from lazytensor.backends.xla.attributes import ir_type
-
     with client.context(), ir.Location.unknown():
         function = main(module)
         block = function.regions[0].blocks[0]
@@ -106,7 +105,9 @@ def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
             argument.set_type(ir_type(type))
         retype(function)
         made: bytes = _jax.mlir.refine_polymorphic_shapes(
-            _bytecode(module), enable_shape_assertions=False, validate_static_shapes=True
+            bytecode_of(module.operation),
+            enable_shape_assertions=False,
+            validate_static_shapes=True,
         )
     return made
 
@@ -114,11 +115,3 @@ def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
 def _is_dynamic(module: ir.Module) -> bool:
     arguments = main(module).regions[0].blocks[0].arguments
     return not all(ir.RankedTensorType(x.type).has_static_shape for x in arguments)
-
-
-def _bytecode(module: ir.Module) -> bytes:
-    from io import BytesIO
-
-    out = BytesIO()
-    module.operation.write_bytecode(out)
-    return out.getvalue()

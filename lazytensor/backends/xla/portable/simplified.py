@@ -12,7 +12,8 @@ from typing import Any, Final
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.portable.modules import operations, parsed, serialized, tidy
+from lazytensor.backends.xla.builder import operations
+from lazytensor.backends.xla.portable.modules import parsed, serialized, tidy
 
 OWN_FORMATS: Final = {"f32": (8, 23), "f64": (11, 52), "f16": (5, 10), "bf16": (8, 7)}
 

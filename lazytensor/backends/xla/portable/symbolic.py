@@ -15,9 +15,10 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
+from lazytensor.backends.xla.builder import attribute_names
+from lazytensor.backends.xla.builder import operations as operations_of
 from lazytensor.backends.xla.portable import operations
 from lazytensor.backends.xla.portable.modules import main, place_of, retype, tidy
-from lazytensor.backends.xla.portable.modules import operations as operations_of
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.sizes import Affine, fitted
 
@@ -168,7 +169,7 @@ class _Unifier:
             return
         before = [str(result.type) for result in op.results]
         sizes = [self.retype(results) for results in zip(*(x.results for x in ops), strict=True)]
-        differing = [name for name in _names(op) if not _same(ops, name)]
+        differing = [name for name in attribute_names(op) if not _same(ops, name)]
         rule = RULES.get(op.name.removeprefix("stablehlo."))
         if rule is not None and (differing or (sizes[0] is not None and op.name in SIZED)):
             rule(self, ops, sizes[0])
@@ -322,10 +323,6 @@ def _static(shape: Sequence[int]) -> list[Affine]:
 def _results(ops: Ops) -> Iterator[tuple[Any, Any]]:
     for other in ops[1:]:
         yield from zip(ops[0].results, other.results, strict=True)
-
-
-def _names(op: Any) -> list[str]:
-    return [getattr(x, "name", x) for x in op.attributes]
 
 
 def _same(ops: Ops, name: str) -> bool:

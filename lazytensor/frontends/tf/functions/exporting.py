@@ -46,7 +46,7 @@ def _signature(function: Any) -> Any:
 
 
 def _variables_of(function: Any) -> Iterator[tuple[str, Any]]:
-    """Variables by name: of an object, or of what a function refers to."""
+    """The variables of an object, or of the objects in a function's scope, by name."""
     if hasattr(function, "call_signature_parameters"):  # Keras's
         yield from ((x.path, x.value) for x in function.weights)
     elif isinstance(function, tf.Module):
