@@ -35,6 +35,7 @@ LAYERS = (
     ("ir",),
     ("device", "buffers"),
     ("ops",),
+    ("lib",),
     ("interpreter", "passes"),
     ("observe",),
     ("runtime",),

@@ -17,10 +17,11 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64
+from lazytensor.core.ir.dtypes import BOOL, F32, FLOATS, S64
 from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.numbers import is_inexact, number
 from lazytensor.core.ops.casting import cast
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.tensors.tensor import (
@@ -34,13 +35,7 @@ from lazytensor.frontends.torch.tensors.tensor import (
 )
 
 _KINDS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
-HALVES: Final = (F16, BF16)
 _results: Final[dict[Any, np.dtype]] = memory()
-
-
-def is_inexact(dtype: np.dtype) -> bool:
-    """Whether a dtype is of floats or complex numbers."""
-    return _KINDS[dtype.kind] > 1
 
 
 def default_float() -> np.dtype:
@@ -147,20 +142,6 @@ def of_nodes(table: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., An
     return {name: on_nodes(row) for name, row in table.items()}
 
 
-def number(value: Any, dtype: np.dtype) -> Node:
-    """A Python number as a scalar of `dtype`, as torch converts it."""
-    kind = dtype.kind
-    if kind == "b":
-        return scalar(bool(value), dtype)
-    if kind in "iu":
-        wide = int(value)
-        bits = dtype.itemsize * 8
-        wide &= (1 << bits) - 1
-        signed = kind == "i" and wide >> (bits - 1)
-        return scalar(wide - (1 << bits) if signed else wide, dtype)
-    return scalar(complex(value) if kind == "c" else float(value), dtype)
-
-
 _CONVERTED_NAMES: Final = {
     "bool": "bool", "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int",
     "int64": "int64_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
@@ -216,11 +197,6 @@ def _most(dtype: np.dtype) -> float:
 def like(value: Any, x: Node) -> Node:
     """A Python number as a scalar of the dtype of `x`."""
     return cast_to(value, x.type.dtype)
-
-
-def double(value: float) -> Node:
-    """A Python number as a scalar of f64."""
-    return cast_to(value, F64)
 
 
 def cast_to(x: Any, dtype: np.dtype) -> Node:

@@ -9,8 +9,8 @@ import torch
 
 from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.promotion import is_inexact
 from lazytensor.frontends.torch.random.bounds import CPP_NAMES
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 

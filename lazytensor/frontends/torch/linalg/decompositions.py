@@ -10,14 +10,10 @@ from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
 from lazytensor.frontends.torch.dispatch.kernels import composition
-from lazytensor.frontends.torch.dispatch.promotion import (
-    cast_to,
-    is_inexact,
-    of_nodes,
-    on_nodes,
-)
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.factorization import (
     adjoint,

@@ -17,6 +17,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, F64, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import whole
 from lazytensor.core.ops.movement import part
 from lazytensor.core.ops.scanning import Nodes, scan
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
@@ -24,7 +25,6 @@ from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.sorting import whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 IMPOSSIBLE: Final = -np.inf

@@ -11,16 +11,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import (
-    cast_to,
-    is_inexact,
-    like,
-    of_nodes,
-    operand,
-)
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.random.drawing import bernoulli
 from lazytensor.frontends.torch.rows.creation import filled

@@ -16,8 +16,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, of_nodes
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 
 Matrix = np.ndarray

@@ -12,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.pooling import max_unpool
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.dispatch.kernels import functional, rows
@@ -42,16 +43,10 @@ def _unpooled(n: int) -> Row:
     def row(x: Any, indices: Any, output_size: Sequence[int], *steps: Sequence[int]) -> Node:
         _check_unpooled(x, indices, n, output_size, steps)
         given, places = operand(x), operand(indices)
-        outer, inner, many = prod(x.shape[:-n]), prod(output_size), prod(x.shape[-n:])
-        inside = (places >= 0) & (places < like(inner, places))
+        inside = (places >= 0) & (places < prod(output_size))
         volumes = "x".join(map(str, output_size))
         text = f"Found an invalid max index: output volumes are of size {volumes}"
-        places = ops.reshape(sure(places, inside, text), shape=(outer, many))
-        lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
-        zeros = filled((outer, inner), 0, given.type.dtype)
-        updates = ops.reshape(given, shape=(outer, many))
-        made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="set")
-        return ops.reshape(made, shape=(*x.shape[:-n], *output_size))
+        return max_unpool(given, sure(places, inside, text), tuple(output_size))
 
     return row
 

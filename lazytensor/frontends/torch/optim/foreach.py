@@ -19,8 +19,9 @@ from lazytensor.core.ir.dtypes import F32, FLOATS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar, varying
 from lazytensor.core.ir.recording import record
+from lazytensor.core.lib.numbers import HALVES
 from lazytensor.frontends.torch.dispatch.kernels import write
-from lazytensor.frontends.torch.dispatch.promotion import HALVES, cast_to
+from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.refused_dtypes import check_factor
 from lazytensor.frontends.torch.dispatch.registry import KERNELS, Row, register
 from lazytensor.frontends.torch.rows import elementwise

@@ -18,9 +18,10 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib.numbers import double
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.random import randomness
 

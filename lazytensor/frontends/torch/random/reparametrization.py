@@ -17,8 +17,9 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import double
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, of_nodes
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 
 STEP: Final = 0.1

@@ -12,10 +12,10 @@ from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import BOOL, F32, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib.numbers import HALVES
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
-    HALVES,
     cast_to,
     operand,
     refuse_overflow,

@@ -11,14 +11,15 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact, whole
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, wrapped
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, like, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.sorting import search, whole
+from lazytensor.frontends.torch.rows.sorting import search
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 

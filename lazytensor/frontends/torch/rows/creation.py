@@ -18,14 +18,13 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES
+from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
-    HALVES,
     cast_to,
-    is_inexact,
     number_dtype,
     operand,
     refuse_overflow,

@@ -13,13 +13,12 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F16, F32, FLOATS, FLOATS8, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
-    HALVES,
     cast_to,
     floating,
-    is_inexact,
     operand,
     promoted,
     refuse_overflow,

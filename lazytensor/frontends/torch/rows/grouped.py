@@ -12,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite, trace_types
 from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import whole
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
@@ -19,7 +20,6 @@ from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.sorting import whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 LEAST: Final = 8

@@ -14,8 +14,9 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import double
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, floating
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, floating
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, to_cpu
 

@@ -11,16 +11,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64, U8, U64, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
+from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import (
-    HALVES,
-    cast_to,
-    default_float,
-    is_inexact,
-    of_nodes,
-)
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, default_float, of_nodes
 from lazytensor.frontends.torch.dispatch.recipes import warn_each_time
 from lazytensor.frontends.torch.dispatch.registry import Row, library
 from lazytensor.frontends.torch.rows.creation import filled

@@ -10,15 +10,11 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import (
-    cast_to,
-    is_inexact,
-    operand,
-    refuse_overflow,
-)
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, refuse_overflow
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.indices import checking

@@ -11,13 +11,14 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import whole
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.sorting import search, whole
+from lazytensor.frontends.torch.rows.sorting import search
 from lazytensor.frontends.torch.tensors.strides import axis_of
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 

@@ -10,20 +10,16 @@ from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
+from lazytensor.core.lib.numbers import is_inexact, whole
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand, promoted
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, promoted
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.strides import axis_of
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 Pair = tuple[Node, Node]
-
-
-def whole(value: int) -> Node:
-    """A number for places."""
-    return cast_to(value, S64)
 
 
 def ranked(x: Any) -> Node:

@@ -8,12 +8,12 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S32
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     floating,
-    is_inexact,
     of_nodes,
     on_nodes,
     promoted,

@@ -15,11 +15,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
-from lazytensor.frontends.torch.dispatch.promotion import cast_to
-from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.core.lib.numbers import cast_to, filled
 
 Ints = tuple[int, ...]
-SHARED: Final = 16
+
+LARGEST_OVERLAP: Final = 16
 """Windows that an element may be in."""
 
 
@@ -32,7 +32,7 @@ class Windows(NamedTuple):
     pads: Ints
 
 
-def scattered(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
+def scattered_planes(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
     """`grad` added up at `indices` of planes: the last `n` axes of `shape`, as one."""
     outer, inner = prod(shape[:-n]), prod(shape[-n:])
     many = prod(grad.type.shape[-n:])
@@ -44,7 +44,7 @@ def scattered(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
     return ops.reshape(made, shape=shape)
 
 
-def of_largest(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node:
+def largest_backward(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node:
     """The gradient for an operand of `shape` of the largest of each window, times `grad`.
 
     indices: s64, as torch gives them: places in a plane, each within its window. Features are made
@@ -52,8 +52,8 @@ def of_largest(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node
     """
     n = len(windows.sizes)
     shared = prod(-(-k // s) for k, s in zip(windows.sizes, windows.steps, strict=True))
-    if shared > SHARED or len(shape) != n + 2 or 0 in shape:
-        return scattered(grad, indices, shape, n)
+    if shared > LARGEST_OVERLAP or len(shape) != n + 2 or 0 in shape:
+        return scattered_planes(grad, indices, shape, n)
     order = (0, *range(2, n + 2), 1)
     given, places = (ops.transpose(x, axes=order) for x in (grad, indices))
     space = shape[2:]
