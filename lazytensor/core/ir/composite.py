@@ -51,6 +51,11 @@ def composite(body: Callable[..., R]) -> Composite[R]:
     return register(Composite(body.__name__.rstrip("_"), body))
 
 
+def one_node(body: Callable[..., R]) -> Composite[R]:
+    """Declare a composition that is recorded as one node. The table of ops does not have it."""
+    return Composite(body.__name__, body)
+
+
 def composites(program: Program) -> dict[str, str]:
     """The bodies of the composites in `program`, and in those bodies, by name and signature; and
     what its attributes define, by name.

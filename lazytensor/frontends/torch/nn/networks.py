@@ -18,9 +18,15 @@ from torch.autograd import forward_ad
 from torch.nn import Parameter
 
 from lazytensor.core import ops
+from lazytensor.core.lib.sequences import (
+    NETWORKS,
+    Kind,
+    Packing,
+    recurrent_layer,
+    recurrent_layer_backward,
+)
 from lazytensor.frontends.torch.dispatch.promotion import like
 from lazytensor.frontends.torch.dispatch.registry import library, prepare_thread, register, thread
-from lazytensor.frontends.torch.nn.sequences import BACKWARD, FORWARD, NETWORKS, Kind, Packing
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import held_by, value, wrap
 
@@ -60,7 +66,7 @@ def composed_of(kind: str, packed: bool) -> Callable[..., Any]:
 
 def _recorded(layer: Layer, packing: Packing | None, tensors: Tensors) -> list[Tensor]:
     """The output, the last states, and the tables that the gradient needs."""
-    made = FORWARD(
+    made = recurrent_layer(
         *map(value, tensors), *(packing or ()),
         kind=layer.kind, biases=layer.biases, backwards=layer.backwards,
     )  # fmt: skip
@@ -104,7 +110,7 @@ def _gradients(
         ops.broadcast(zero, shape=shape) if grad is None else value(grad)
         for grad, shape in zip(grads, shapes, strict=True)
     ]
-    made = BACKWARD(
+    made = recurrent_layer_backward(
         *to_results, *given, *(packing or ()), *map(value, tables),
         kind=layer.kind, biases=layer.biases, backwards=layer.backwards, packed=packing is not None,
     )  # fmt: skip

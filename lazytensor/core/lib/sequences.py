@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.composite import one_node
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import recurrent
+from lazytensor.core.lib.numbers import like
 from lazytensor.core.ops.movement import part
 from lazytensor.core.ops.scanning import Nodes, divided, scan
-from lazytensor.frontends.torch.dispatch.promotion import like
-from lazytensor.frontends.torch.nn import recurrent
 
 Pieces = tuple[Nodes, Nodes]
 Gradients = tuple[Nodes, Nodes, Sequence[Node | None]]
@@ -129,7 +129,8 @@ def _only(inside: Nodes, made: Nodes) -> Nodes:
     return _chosen(inside, made, [like(0, x) for x in made])
 
 
-def _forward(
+@one_node
+def recurrent_layer(
     x: Node, weight: Node, recurrence: Node, *rest: Node, kind: str, biases: int, backwards: bool
 ) -> tuple[Node, ...]:
     """The output, the last states; of each time the states, and the workspace, if there is one."""
@@ -160,12 +161,13 @@ def _before(first: Node, after: Node, backwards: bool) -> Node:
     return ops.concatenate(*((rest, start) if backwards else (start, rest)), axis=0)
 
 
-def _backward(
+@one_node
+def recurrent_layer_backward(
     grad: Node, *rest: Node, kind: str, biases: int, backwards: bool, packed: bool
 ) -> tuple[Node, ...]:
-    """The gradients of the operands of `_forward`, but of a packing.
+    """The gradients of the operands of `recurrent_layer`, but of a packing.
 
-    rest: the gradients of the last states, then the operands and the tables of `_forward`.
+    rest: the gradients of the last states, then the operands and the tables of `recurrent_layer`.
     """
     cell = NETWORKS[kind]
     n, packs = cell.states, 3 if packed else 0
@@ -196,7 +198,3 @@ def _backward(
         gates[-1], before[0], recurrence, wanted=(False, True, biases > 0)
     )
     return to_x, of_input[0], of_hidden[0], *of_input[1:], *of_hidden[1:], *to_first
-
-
-FORWARD: Final = Composite("recurrent_layer", _forward)
-BACKWARD: Final = Composite("recurrent_layer_backward", _backward)

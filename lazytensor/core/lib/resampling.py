@@ -1,0 +1,132 @@
+"""Images resized"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.memo import remembered
+from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numbers import cast_to, is_inexact
+
+Matrix = np.ndarray
+
+Weigh = Callable[[int, int, bool, float | None], Matrix]
+
+
+def mapped(x: Node, matrices: Sequence[Matrix]) -> Node:
+    """The last axes of `x`, each multiplied by a matrix from the left."""
+    dtype = x.type.dtype
+    wide = F32 if dtype in (F16, BF16) or not is_inexact(dtype) else dtype
+    made = cast_to(x, wide)
+    axis = x.type.ndim - len(matrices)
+    for matrix in matrices:  # the axis that is contracted comes back as the last one
+        weights = ops.leaf(matrix.astype(wide))
+        made = ops.dot_general(made, weights, contract=((axis,), (1,)))
+    if not is_inexact(dtype):
+        info = np.iinfo(dtype)
+        low, high = (cast_to(float(bound), wide) for bound in (info.min, info.max))
+        made = ops.clamp(low, ops.round_even(made), high)
+    return cast_to(made, dtype)
+
+
+def _step(n: int, m: int, align: bool, scale: float | None) -> np.float32:
+    """The distance in the input of neighbours in the output, as torch rounds it."""
+    if align:
+        return np.float32((n - 1) / (m - 1) if m > 1 else 0)
+    return np.float32(1 / scale if scale else n / m)
+
+
+def _hot(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
+    made = np.zeros((m, n))
+    np.add.at(made, (np.arange(m), np.clip(at, 0, n - 1).astype(np.int64)), share)
+    return made
+
+
+def _nearest(exact: bool) -> Weigh:
+    def weigh(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+        places = np.arange(m, dtype=np.float32) + np.float32(0.5 if exact else 0)
+        return _hot(m, n, np.floor(places * _step(n, m, False, scale)))
+
+    return weigh
+
+
+def _sources(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    step, places = _step(n, m, align, scale), np.arange(m, dtype=np.float32)
+    if align:
+        return step * places
+    return step * (places + np.float32(0.5)) - np.float32(0.5)
+
+
+def _linear(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    source = np.maximum(_sources(n, m, align, scale), 0)
+    below = np.floor(source)
+    share = np.clip(source - below, 0, 1)
+    return _hot(m, n, below, 1 - share) + _hot(m, n, below + 1, share)
+
+
+def _cubic_filter(x: Matrix, a: float) -> Matrix:
+    x = np.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+def _cubic(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    source = _sources(n, m, align, scale)
+    below = np.floor(source)
+    made = np.zeros((m, n))
+    for tap in (-1, 0, 1, 2):
+        made += _hot(m, n, below + tap, _cubic_filter(source - below - tap, -0.75))
+    return made
+
+
+def _smoothed(reach: int, filter: Callable[[Matrix], Matrix]) -> Weigh:
+    """Antialiased: the filter is as wide as the output's elements are in the input."""
+
+    def weigh(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+        step = float(_step(n, m, align, scale))
+        wide = max(step, 1.0)
+        center = step * (np.arange(m) + 0.5)
+        low = np.maximum((center - reach * wide + 0.5).astype(np.int64), 0)
+        high = np.minimum((center + reach * wide + 0.5).astype(np.int64), n)
+        places = np.arange(n)
+        made = filter((places[None] - center[:, None] + 0.5) / wide)
+        made = np.where((places >= low[:, None]) & (places < high[:, None]), made, 0)
+        total: Matrix = made / made.sum(1, keepdims=True)
+        return total
+
+    return weigh
+
+
+def _tent(x: Matrix) -> Matrix:
+    return np.maximum(1 - np.abs(x), 0)
+
+
+def adaptive_means(n: int, m: int) -> Matrix:
+    """The mean of each of `m` windows, which overlap where `m` does not divide `n`."""
+    made = np.zeros((m, n))
+    for i in range(m):
+        begin, end = i * n // m, math.ceil((i + 1) * n / m)
+        made[i, begin:end] = 1 / (end - begin)
+    return made
+
+
+WEIGHT_MAKERS: dict[str, Weigh] = {
+    "nearest": _nearest(False),
+    "nearest_exact": _nearest(True),
+    "linear": _linear,
+    "cubic": _cubic,
+    "linear_aa": _smoothed(1, _tent),
+    "cubic_aa": _smoothed(2, lambda x: _cubic_filter(x, -0.5)),
+}
+
+
+@remembered(256)
+def resize_matrix(kind: str, n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    return WEIGHT_MAKERS[kind](n, m, align, scale)
