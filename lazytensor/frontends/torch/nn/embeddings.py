@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.distances import p_norm
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.distances import p_norm
 from lazytensor.frontends.torch.rows.indices import checking
 from lazytensor.frontends.torch.rows.sorting import search
 

@@ -10,6 +10,7 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import margins
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
@@ -26,41 +27,12 @@ def _column(x: Node, count: int) -> Node:
     return ops.reshape(x, shape=(count if x.type.size != 1 else 1, 1))
 
 
-def _hits(places: Node, classes: int) -> Node:
-    """Along a new last axis: whether it is the class at that place."""
-    shape = (*places.type.shape, classes)
-    found = ops.iota(dtype=S64, shape=shape, axis=len(shape) - 1)
-    return ops.equal(found, ops.reshape(cast_to(places, S64), shape=(*shape[:-1], 1)))
-
-
-def _only(flags: Node, x: Node) -> Node:
-    return ops.select(flags, x, like(0, x))
-
-
-def _sum(x: Node, axis: int) -> Node:
-    return ops.reduce_sum(x, axes=(axis,))
-
-
-def _shared(slope: Node, grad: Node, reduction: int) -> Node:
+def _shared(slope: Node, grad: Node, reduction: int, like_: Node) -> Node:
     """The slopes of the losses of rows, divided by the classes, times the gradient."""
     count, classes = slope.type.shape
     divisor = classes * (count if reduction == 1 else 1)
     by = _column(grad, count) / like(divisor, grad)
-    return slope * by
-
-
-def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
-    """How far each class is beyond the margin of the row's own, and whether it counts."""
-    own = ops.reshape(_sum(_only(hit, at), 1), shape=(at.type.shape[0], 1))
-    apart = at - own + like(margin, at)
-    return apart, (apart > 0) & ~hit
-
-
-def _weighed(x: Node, places: Node, weight: Any) -> Node:
-    if weight is None:
-        return x
-    share = ops.gather(weight, cast_to(places, S64), axes=(0,))
-    return x * ops.reshape(share, shape=(places.type.size, 1))
+    return ops.reshape(slope * by, shape=like_.type.shape)
 
 
 def _check_places(target: Node) -> None:
@@ -97,9 +69,7 @@ def _multi_margin(
     at = _as_rows(x)
     count, classes = at.type.shape
     places = _known(ops.reshape(target, shape=(count,)), 0, classes, "target out of range")
-    apart, active = _beyond(at, _hits(places, classes), margin)
-    losses = _only(active, apart if p == 1 else ops.square(apart))
-    total = _sum(_weighed(losses, places, weight), 1)
+    total = margins.multi_margin_loss(at, places, p, margin, weight)
     return _reduced(total, classes, x.type.ndim < 2 and not target.type.ndim, reduction)
 
 
@@ -107,22 +77,9 @@ def _multi_margin_backward(
     grad: Node, x: Node, target: Node, p: Any, margin: Any, weight: Any = None, reduction: int = 1
 ) -> Node:
     at = _as_rows(x)
-    count, classes = at.type.shape
-    target = ops.reshape(target, shape=(count,))
-    hit = _hits(target, classes)
-    apart, active = _beyond(at, hit, margin)
-    slope = like(p, at) * (like(1, at) if p == 1 else apart)
-    slope = _weighed(ops.select(active, slope, like(0, at)), target, weight)
-    lost = -ops.reshape(_sum(slope, 1), shape=(count, 1))
-    made = _shared(ops.select(hit, lost, slope), grad, reduction)
-    return ops.reshape(made, shape=x.type.shape)
-
-
-def _labels(places: Node, classes: int) -> Node:
-    """For each row and label, whether it is the class; a row's labels end with its first -1."""
-    valid = ops.cumprod(cast_to(places >= 0, S64), axis=1)
-    named = ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(*places.type.shape, 1))
-    return _hits(places, classes) & named
+    places = ops.reshape(target, shape=(at.type.shape[0],))
+    slope = margins.multi_margin_slope(at, places, p, margin, weight)
+    return _shared(slope, grad, reduction, x)
 
 
 def _check_labels(x: Node, target: Node) -> None:
@@ -158,18 +115,9 @@ def _known(places: Node, least: int, classes: int, text: str) -> Node:
 def _multilabel_margin(x: Node, target: Node, reduction: int) -> tuple[Node, Node]:
     _check_labels(x, target)
     at, places = _as_rows(x), _as_rows(target)
-    count, classes = at.type.shape
+    classes = at.type.shape[1]
     places = _known(places, -1, classes, "argument #2 'target' is out of range")
-    hits = _labels(places, classes)
-    labelled = ops.reduce_or(hits, axes=(2,))
-    named = ops.reduce_or(hits, axes=(1,))
-    row = ops.reshape(at, shape=(count, 1, classes))
-    own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
-    apart = row - own + 1
-    others = ~ops.reshape(named, shape=(count, 1, classes))
-    pairs = others & ops.reshape(labelled, shape=(count, classes, 1))
-    active = pairs & (apart > 0)
-    losses = _sum(_sum(_only(active, apart), 2), 1)
+    losses, named = margins.multilabel_margin_loss(at, places)
     made = _reduced(losses, classes, x.type.ndim < 2, reduction)
     return made, ops.reshape(cast_to(named, at.type.dtype), shape=x.type.shape)
 
@@ -178,20 +126,8 @@ def _multilabel_margin_backward(
     grad: Node, x: Node, target: Node, reduction: int, is_target: Node
 ) -> Node:
     at, places, named = map(_as_rows, (x, target, is_target))
-    count, classes = at.type.shape
-    hits = _labels(places, classes)
-    row = ops.reshape(at, shape=(count, 1, classes))
-    own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
-    apart = row - own + 1
-    other = ops.equal(ops.reshape(named, shape=(count, 1, classes)), like(0, named))
-    labelled = ops.reduce_or(hits, axes=(2,))
-    active = (apart > 0) & other
-    active = active & ops.reshape(labelled, shape=(count, classes, 1))
-    steps = cast_to(active, at.type.dtype)
-    lost = ops.reshape(_sum(steps, 2), shape=(count, classes, 1))
-    slope = _sum(steps, 1) - _sum(_only(hits, lost), 1)
-    made = _shared(slope, grad, reduction)
-    return ops.reshape(made, shape=x.type.shape)
+    slope = margins.multilabel_margin_slope(at, places, ops.not_equal(named, like(0, named)))
+    return _shared(slope, grad, reduction, x)
 
 
 ROWS: dict[str, Row] = {

@@ -2,110 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
-from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.distances import (
+    pair_distances,
+    pair_distances_gradient,
+    row_distances,
+    row_distances_gradient,
+)
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
+from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
-from lazytensor.frontends.torch.rows.creation import filled
 
 
-def p_norm(apart: Node, p: float) -> Node:
-    """The p-norm over the last axis."""
-    last, size = (apart.type.ndim - 1,), ops.abs(apart)
-    made: Node
-    if not apart.type.shape[-1]:
-        return filled(apart.type.shape[:-1], 0, apart.type.dtype)
-    if p == 0:
-        flags = ops.not_equal(apart, like(0, apart))
-        made = ops.reduce_sum(cast_to(flags, apart.type.dtype), axes=last)
-    elif p == 1:
-        made = ops.reduce_sum(size, axes=last)
-    elif p == 2:
-        made = ops.sqrt(ops.reduce_sum(ops.square(apart), axes=last))
-    elif math.isinf(p):
-        made = ops.reduce_max(size, axes=last)
-    else:
-        total = ops.reduce_sum(size ** like(p, apart), axes=last)
-        made = total ** like(1 / p, apart)
-    return made
-
-
-def _slope(apart: Node, distance: Node, p: float) -> Node:
-    """How the p-norm changes with each element; nothing where it is 0."""
-    sign, size = ops.sign(apart), ops.abs(apart)
-    if p == 0 or not apart.type.size:
-        return apart * 0
-    made: Node
-    if p == 1:
-        return sign
-    if math.isinf(p):
-        made = sign * cast_to(ops.equal(size, distance), apart.type.dtype)
-    else:
-        share = (size / distance) ** like(p - 1, apart)
-        made = sign * share
-    nothing = ops.equal(distance, like(0, apart)) | ops.equal(size, like(0, apart))
-    return ops.select(nothing, like(0, apart), made)
-
-
-def _apart(x: Node, y: Node) -> Node:
-    """The differences of all rows of `x` and all of `y`."""
-    *a, n, m = x.type.shape
-    *b, k, _ = y.type.shape
-    rows_ = ops.reshape(x, shape=(*a, n, 1, m))
-    return rows_ - ops.reshape(y, shape=(*b, 1, k, m))
-
-
-def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
+def _cdist(x: Node, y: Node, p: float, compute_mode: Any) -> Node:
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    return p_norm(_apart(x, y), p)
-
-
-def _cdist_backward(grad: Node, x: Any, y: Any, p: float, distance: Node) -> Node:
-    slope = _slope(_apart(x, y), ops.new_axis(distance), p)
-    shares = slope * ops.new_axis(grad)
-    return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
-
-
-def _pairs(x: Node) -> tuple[Node, Node]:
-    """The places of both rows of each pair."""
-    first, second = np.triu_indices(x.type.shape[0], 1)
-    return ops.leaf(first.astype(np.int64)), ops.leaf(second.astype(np.int64))
-
-
-def _between(x: Node) -> Node:
-    first, second = (ops.gather(x, places, axes=(0,)) for places in _pairs(x))
-    return first - second
-
-
-def _pdist(x: Node, p: float = 2.0) -> Node:
-    if x.type.shape[0] < 2:
-        return filled((0,), 0, x.type.dtype)
-    return p_norm(_between(x), p)
-
-
-def _pdist_backward(grad: Node, x: Node, p: float, distance: Node) -> Node:
-    made: Node = filled(x.type.shape, 0, x.type.dtype)
-    if x.type.shape[0] < 2:
-        return made
-    slope = _slope(_between(x), ops.new_axis(distance), p)
-    shares = slope * ops.new_axis(grad)
-    first, second = _pairs(x)
-    made = ops.scatter(made, shares, first, axes=(0,), mode="add")
-    return ops.scatter(made, -shares, second, axes=(0,), mode="add")
+    return pair_distances(x, y, p)
 
 
 ROWS: dict[str, Row] = {
     "_cdist_forward": _cdist,
-    "_cdist_backward": _cdist_backward,
-    "_pdist_forward": _pdist,
-    "_pdist_backward": _pdist_backward,
+    "_cdist_backward": pair_distances_gradient,
+    "_pdist_forward": row_distances,
+    "_pdist_backward": row_distances_gradient,
 }
 
 
