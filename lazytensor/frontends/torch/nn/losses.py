@@ -6,6 +6,7 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import losses
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.dispatch.kernels import check_cast, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand, promoted
@@ -20,11 +21,11 @@ def _apart(x: Any, target: Any) -> Node:
     return ops.subtract(*promoted(x, target))
 
 
-def _reduced(losses: Node, reduction: int) -> Node:
-    axes = tuple(range(losses.type.ndim))
+def _reduced(made: Node, reduction: int) -> Node:
+    axes = tuple(range(made.type.ndim))
     if reduction == 0:
-        return losses
-    return (ops.mean if reduction == MEAN else ops.reduce_sum)(losses, axes=axes)
+        return made
+    return (ops.mean if reduction == MEAN else ops.reduce_sum)(made, axes=axes)
 
 
 def _passed_on(slope: Node, grad: Any, reduction: int) -> Node:
@@ -43,44 +44,27 @@ def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
     return _passed_on(apart * 2.0, grad, reduction)
 
 
-def _halved_square(apart: Node) -> Node:
-    return 0.5 * ops.square(apart)
-
-
 def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Node:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    size = ops.abs(_apart(x, target))
-    bound = like(delta, size)
-    beyond = bound * (size - like(0.5 * delta, size))
-    losses = ops.select(size <= bound, _halved_square(size), beyond)
+    made = losses.huber(_apart(x, target), delta)
     wanted = operand(x).type.dtype  # as in torch: the operands are not promoted
-    check_cast(losses, TORCH[wanted])
-    return _reduced(cast_to(losses, wanted), reduction)
+    check_cast(made, TORCH[wanted])
+    return _reduced(cast_to(made, wanted), reduction)
 
 
 def _huber_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Node:
-    apart = _apart(x, target)
-    bound, least = like(delta, apart), like(-delta, apart)
-    slope = ops.select(apart > bound, bound, apart)
-    return _passed_on(ops.select(apart < least, least, slope), grad, reduction)
+    return _passed_on(losses.huber_slope(_apart(x, target), delta), grad, reduction)
 
 
 def _smooth_l1(x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Node:
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    size = ops.abs(_apart(x, target))
-    bound = like(beta, size)
-    below = _halved_square(size) / bound
-    return _reduced(ops.select(size < bound, below, size - like(0.5 * beta, size)), reduction)
+    return _reduced(losses.smooth_l1(_apart(x, target), beta), reduction)
 
 
 def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Node:
-    apart = _apart(x, target)
-    one, bound = like(1.0, apart), like(beta, apart)
-    slope = ops.select(apart >= bound, one, apart / bound)
-    below = apart <= -bound
-    return _passed_on(ops.select(below, -one, slope), grad, reduction)
+    return _passed_on(losses.smooth_l1_slope(_apart(x, target), beta), grad, reduction)
 
 
 def _fraction(x: Node, role: str) -> Node:
@@ -93,20 +77,17 @@ def _fraction(x: Node, role: str) -> Node:
 def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Node:
     given = _fraction(operand(x), "input")
     wanted = _fraction(operand(target), "target")
-    one, least = like(1.0, given), like(-100.0, given)
-    off, on = (ops.maximum(log, least) for log in (ops.log1p(-given), ops.log(given)))
-    losses = (wanted - one) * off - wanted * on
+    made = losses.binary_cross_entropy(given, wanted)
     if weight is not None:
-        losses = losses * operand(weight)
-    return _reduced(losses, reduction)
+        made = made * operand(weight)
+    return _reduced(made, reduction)
 
 
 def _binary_cross_entropy_backward(
     grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
 ) -> Node:
     given, wanted = operand(x), operand(target)
-    product = (like(1.0, given) - given) * given
-    slope = (given - wanted) / ops.maximum(product, like(1e-12, given))
+    slope = losses.binary_cross_entropy_slope(given, wanted)
     if weight is not None:
         slope = slope * operand(weight)
     return _passed_on(slope, grad, reduction)

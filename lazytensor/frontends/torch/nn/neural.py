@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib import losses
 from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
@@ -150,20 +151,15 @@ def _dropout_backward(grad: Node, mask: Node, scale: float) -> Node:
     return multiply(multiply(grad, mask), scale)
 
 
-def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
-    """Whether each target counts, and the class to look at where it does."""
-    counts = ops.not_equal(target, cast_to(ignored, S64))
-    places = ops.select(counts, target, cast_to(0, S64))
-    inside = (places >= 0) & (places < cast_to(classes, S64))
-    return counts, sure(places, inside, f"Target is out of bounds: there are {classes} classes.")
-
-
-def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
-    """What each target weighs."""
-    ones = cast_to(counts, like.type.dtype)
-    if weight is None:
-        return ones
-    return ones * ops.gather(operand(weight), places, axes=(0,))
+def _classes(target: Node, weight: Any, ignored: int, x: Node) -> losses.Classes:
+    """What each target weighs, and the class to look at where it counts."""
+    counted = ops.not_equal(target, cast_to(ignored, S64))
+    places = ops.select(counted, target, cast_to(0, S64))
+    count = x.type.shape[1]
+    inside = (places >= 0) & (places < cast_to(count, S64))
+    places = sure(places, inside, f"Target is out of bounds: there are {count} classes.")
+    weights = None if weight is None else operand(weight)
+    return losses.Classes.weighed(places, counted, weights, x)
 
 
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
@@ -225,19 +221,14 @@ def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
     if single:
         given = ops.reshape(given, shape=(1, *given.type.shape))
         wanted = ops.reshape(wanted, shape=(1,))
-    counts, places = _picked(wanted, given.type.shape[1], ignore_index)
-    shares = _shares(places, counts, weight, given)
-    count, *space = places.type.shape
-    column = ops.reshape(places, shape=(count, 1, *space))
-    found = ops.reshape(ops.take_along(given, column, axis=1), shape=places.type.shape)
-    zero = like(0, given)
-    losses = ops.select(counts, -(found * shares), zero)
-    axes = tuple(range(places.type.ndim))
-    total = ops.reduce_sum(shares, axes=axes)
+    classes = _classes(wanted, weight, ignore_index, given)
+    each = losses.class_losses(given, classes)
+    axes = tuple(range(each.type.ndim))
+    total = ops.reduce_sum(classes.shares, axes=axes)
     if reduction == 0:
-        losses = ops.reshape(losses, shape=()) if single else losses
-        return losses, filled((), 0, given.type.dtype)
-    made = ops.reduce_sum(losses, axes=axes)
+        each = ops.reshape(each, shape=()) if single else each
+        return each, filled((), 0, given.type.dtype)
+    made = ops.reduce_sum(each, axes=axes)
     return (made / total if reduction == 1 else made), total
 
 
@@ -249,16 +240,10 @@ def _nll_backward(
     single = at.type.ndim == 1
     if single:
         at, wanted = ops.reshape(at, shape=(1, *shape)), ops.reshape(wanted, shape=(1,))
-    counts, places = _picked(wanted, at.type.shape[1], ignore_index)
-    shares = -given * _shares(places, counts, weight, at)
+    classes = _classes(wanted, weight, ignore_index, at)
     if reduction == 1:
-        shares = shares / operand(total)
-    shares = ops.select(counts, shares, like(0, at))
-    wide = at.type.shape
-    classes = ops.iota(dtype=S64, shape=wide, axis=1)
-    column = (wide[0], 1)
-    hit = ops.equal(classes, ops.reshape(places, shape=column))
-    made = ops.select(hit, ops.reshape(shares, shape=column), like(0, at))
+        given = given / operand(total)
+    made = losses.class_losses_gradient(given, at, classes)
     return ops.reshape(made, shape=shape) if single else made
 
 
