@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import S64
-from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Op, scalar
-from lazytensor.core.ir.types import Shape
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.diagonals import band, on_diagonal
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
-from lazytensor.frontends.numpy.functions.creation import dtype_of, filled, laid_out, shape_of
+from lazytensor.frontends.numpy.functions.creation import dtype_of, laid_out, shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
@@ -38,21 +36,12 @@ def eye(
     except HostOnly:
         return np.eye(real(N), real(M), real(k), dtype, order)
     shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return laid_out(wrap(convert(_band(shape, operator.index(real(k)), ops.equal), kind)), order)
+    return laid_out(wrap(convert(band(shape, operator.index(real(k)), ops.equal), kind)), order)
 
 
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """See numpy.identity."""
     return eye(n, dtype=dtype)
-
-
-def _band(shape: Shape, k: int, compare: Op) -> Node:
-    """For each element: the comparison of its column with its row plus `k`."""
-    rows = ops.iota(dtype=S64, shape=(shape[0], 1), axis=0)
-    columns = ops.iota(dtype=S64, shape=(1, shape[1]), axis=1)
-    k = max(-shape[0] - 1, min(k, shape[1] + 1))  # equivalent, and within the range of int64
-    moved = rows + k if k else rows
-    return compare(columns, moved)
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
@@ -62,7 +51,7 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = No
     except HostOnly:
         return np.tri(real(N), real(M), real(k), dtype)
     shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return wrap(convert(_band(shape, operator.index(real(k)), ops.less_equal), kind))
+    return wrap(convert(band(shape, operator.index(real(k)), ops.less_equal), kind))
 
 
 def _triangle(k_added: int, inside: bool) -> Function:
@@ -73,7 +62,7 @@ def _triangle(k_added: int, inside: bool) -> Function:
             shape = (shape[0], shape[0])
         elif not shape:
             np.tril(np.zeros(()))  # raises
-        mask = _band(shape[-2:], operator.index(real(k)) + k_added, ops.less_equal)
+        mask = band(shape[-2:], operator.index(real(k)) + k_added, ops.less_equal)
         zero = scalar(0, node.type.dtype)
         return wrap(ops.select(mask, *((node, zero) if inside else (zero, node))))
 
@@ -88,19 +77,13 @@ def diag(v: Any, k: int = 0) -> Any:
         return diagonal(array, offset)
     if array.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
-    return wrap(_on_diagonal(array.node, offset))
+    return wrap(on_diagonal(array.node, offset))
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """See numpy.diagflat."""
     node = operand(v)
-    return wrap(_on_diagonal(ops.reshape(node, shape=(node.type.size,)), operator.index(k)))
-
-
-def _on_diagonal(line: Node, k: int) -> Node:
-    n = line.type.size + abs(k)
-    none = filled((n, n), 0, line.type.dtype)
-    return ops.update_diagonal(none, line, offset=k, axis1=0, axis2=1)
+    return wrap(on_diagonal(ops.reshape(node, shape=(node.type.size,)), operator.index(k)))
 
 
 LAZY: dict[str, Function] = {

@@ -12,8 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import starts
-from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib import arranging
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
@@ -38,11 +37,8 @@ def joined(
         wanted = canonical(np.dtype(dtype))
         for node in nodes:
             check_cast(node.type.dtype, wanted, casting)
-    if len(nodes) == 1:
-        return deliver(convert(nodes[0], wanted), out, casting)
-    return deliver(
-        ops.concatenate(*(convert(node, wanted) for node in nodes), axis=axis), out, casting
-    )
+    made = arranging.joined([convert(node, wanted) for node in nodes], axis)
+    return deliver(made, out, casting)
 
 
 def concatenate(
@@ -88,8 +84,7 @@ def stack(
     if any(node.type.shape != shape for node in nodes):
         raise ValueError("all input arrays must have the same shape")
     place = normalize_axis_index(operator.index(axis), len(shape) + 1)
-    thick = (*shape[:place], 1, *shape[place:])
-    return joined([ops.reshape(n, shape=thick) for n in nodes], place, out, dtype, casting)
+    return joined([ops.new_axis(n, place) for n in nodes], place, out, dtype, casting)
 
 
 def _in_rows(node: Node) -> Node:
@@ -130,14 +125,6 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate((arr, values), axis)
 
 
-def repeated(node: Node, count: int, axis: int) -> Node:
-    """Every element `count` times along an axis."""
-    shape = node.type.shape
-    thick = ops.reshape(node, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
-    wide = ops.broadcast(thick, shape=(*shape[: axis + 1], count, *shape[axis + 1 :]))
-    return ops.reshape(wide, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
-
-
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """See numpy.repeat."""
     node = operand(a)
@@ -151,8 +138,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if counts.dtype.kind not in "iub" or counts.ndim > 1 or (counts < 0).any():
         raise HostOnly(f"repeats of {counts.dtype}")
     if counts.size == 1:
-        return wrap(repeated(node, int(counts.item()), place))
-    return wrap(picked(node, np.repeat(np.arange(node.type.shape[place]), counts), place))
+        return wrap(arranging.repeated(node, int(counts.item()), place))
+    return wrap(arranging.picked(node, np.repeat(np.arange(node.type.shape[place]), counts), place))
 
 
 def tile(A: Any, reps: Any) -> Any:
@@ -162,72 +149,10 @@ def tile(A: Any, reps: Any) -> Any:
         counts = tuple(operator.index(n) for n in reps)
     except TypeError:
         counts = (operator.index(reps),)
-    rank = max(len(counts), node.type.ndim)
-    shape = (1,) * (rank - node.type.ndim) + node.type.shape
-    counts = (1,) * (rank - len(counts)) + counts
+    counts = (1,) * (node.type.ndim - len(counts)) + counts
     if min(counts, default=0) < 0:
         raise ValueError("negative dimensions are not allowed")
-    thick = ops.reshape(node, shape=tuple(n for size in shape for n in (1, size)))
-    pairs = [n for pair in zip(counts, shape, strict=True) for n in pair]
-    wide = ops.broadcast(thick, shape=tuple(pairs))
-    final = tuple(n * size for n, size in zip(counts, shape, strict=True))
-    return wrap(ops.reshape(wide, shape=final))
-
-
-MOST_RUNS = 8
-"""Most runs of equally spaced indices that are sliced and joined instead of gathered."""
-
-
-def picked(node: Node, indices: np.ndarray, axis: int) -> Node:
-    """The elements at `indices`, known and in range, along an axis.
-
-    Slices fuse with their neighbours; a gather does not.
-    """
-    runs = _runs(indices)
-    if len(runs) > MOST_RUNS:
-        return _gathered(node, indices, axis)
-    parts = [_run(node, axis, *run) for run in runs]
-    return parts[0] if len(parts) == 1 else ops.concatenate(*parts, axis=axis)
-
-
-def _runs(indices: np.ndarray) -> list[tuple[int, int, int]]:
-    """(start, count, step) of each run of equally spaced indices."""
-    if not indices.size:
-        return [(0, 0, 1)]
-    found: list[tuple[int, int, int]] = []
-    begin, size = 0, indices.size
-    while begin < size and len(found) <= MOST_RUNS:
-        if begin + 1 == size:
-            found.append((int(indices[begin]), 1, 1))
-            break
-        step = int(indices[begin + 1] - indices[begin])
-        same = np.diff(indices[begin:]) == step
-        count = (size - begin) if same.all() else int(same.argmin()) + 1
-        if count == 2 and abs(step) > 1:  # two elements that are not adjacent are no run
-            count, step = 1, 1
-        found.append((int(indices[begin]), count, step))
-        begin += count
-    return found
-
-
-def _run(node: Node, axis: int, start: int, count: int, step: int) -> Node:
-    shape = node.type.shape
-    rank = len(shape)
-    begin = tuple(start if i == axis else 0 for i in range(rank))
-    sizes = _replaced(shape, axis, 1 if step == 0 else count)
-    strides = tuple((step or 1) if i == axis else 1 for i in range(rank))
-    part = ops.slice(node, starts(begin), sizes=sizes, strides=strides)
-    return ops.broadcast(part, shape=_replaced(shape, axis, count)) if step == 0 else part
-
-
-def _replaced(shape: Shape, axis: int, n: int) -> Shape:
-    return (*shape[:axis], n, *shape[axis + 1 :])
-
-
-def _gathered(node: Node, indices: np.ndarray, axis: int) -> Node:
-    found = ops.gather(node, operand(indices.astype(np.int64)), axes=(axis,))
-    order = (*range(1, axis + 1), 0, *range(axis + 1, node.type.ndim))
-    return found if axis == 0 else ops.transpose(found, axes=order)
+    return wrap(arranging.tiled(node, counts))
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
@@ -236,14 +161,14 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shape = node.type.shape
     if axis is None:
         flat = ops.reshape(node, shape=(node.type.size,))
-        return wrap(ops.reshape(_rolled(flat, int(_total(shift)), 0), shape=shape))
+        return wrap(ops.reshape(arranging.rolled(flat, int(_total(shift)), 0), shape=shape))
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     places = [normalize_axis_index(operator.index(i), len(shape)) for i in axes]
     pairs = np.broadcast(real(shift), places)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for count, place in pairs:
-        node = _rolled(node, int(count), int(place))
+        node = arranging.rolled(node, int(count), int(place))
     made = wrap(node)
     lay_out_like(made, a)
     return made
@@ -251,15 +176,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def _total(shift: Any) -> Any:
     return np.asarray(real(shift)).sum()
-
-
-def _rolled(node: Node, count: int, axis: int) -> Node:
-    n = node.type.shape[axis]
-    count %= n or 1
-    if not count:
-        return node
-    parts = (_run(node, axis, n - count, count, 1), _run(node, axis, 0, n - count, 1))
-    return ops.concatenate(*parts, axis=axis)
 
 
 def resize(a: Any, new_shape: Any) -> Any:
@@ -273,10 +189,8 @@ def resize(a: Any, new_shape: Any) -> Any:
     if not node.type.size or not size:
         return wrap(ops.broadcast(convert(operand(0), node.type.dtype), shape=shape))
     times = -(-size // node.type.size)
-    flat = ops.reshape(node, shape=(1, node.type.size))
-    wide = ops.broadcast(flat, shape=(times, node.type.size))
-    line = _run(ops.reshape(wide, shape=(times * node.type.size,)), 0, 0, size, 1)
-    return wrap(ops.reshape(line, shape=shape))
+    line = arranging.tiled(ops.reshape(node, shape=(node.type.size,)), (times,))
+    return wrap(ops.reshape(ops.part(line, 0, 0, size), shape=shape))
 
 
 LAZY: dict[str, Function] = {

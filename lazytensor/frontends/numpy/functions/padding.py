@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import arranging
 from lazytensor.frontends.numpy.arrays.array import lazy, wrap
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import plain, source
@@ -32,11 +31,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         return _of_numpy(array, pad_width, mode, **kwargs)
     if mode == "constant" and kwargs.keys() <= {"constant_values"}:
         return _as(given, _constant(node, pairs, kwargs.get("constant_values", 0)))
-    if mode in _OF_INDICES and kwargs.get("reflect_type", "even") == "even":
-        for axis, (low, high) in enumerate(pairs):
-            if low or high:
-                line = np.arange(node.type.shape[axis])
-                node = picked(node, np.pad(line, (low, high), mode, **kwargs), axis)
+    if mode in _OF_INDICES and kwargs in ({}, {"reflect_type": "even"}):
+        node = arranging.padded_with_itself(node, pairs, mode)
         return _as(given, node)
     return _of_numpy(array, pad_width, mode, **kwargs)
 
@@ -66,28 +62,25 @@ def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
     """Padding with numbers, in one step if they are all the same."""
     ndim = node.type.ndim
     if np.ndim(values) == 0:
-        low, high = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())
-        return _padded(node, values, low, high)
+        return _padded(node, values, pairs)
     each = np.broadcast_to(np.asarray(real(values)), (ndim, 2)).astype(node.type.dtype)
     for axis, (low_width, high_width) in enumerate(pairs):
         for width, value, side in (
             (low_width, each[axis, 0], 0),
             (high_width, each[axis, 1], 1),
         ):
-            widths = tuple(width if i == axis else 0 for i in range(ndim))
-            none = (0,) * ndim
-            node = _padded(node, value, *((none, widths) if side else (widths, none)))
+            widths = [(0, 0)] * ndim
+            widths[axis] = (0, width) if side else (width, 0)
+            node = _padded(node, value, widths)
     return node
 
 
-def _padded(node: Node, value: Any, low: tuple[int, ...], high: tuple[int, ...]) -> Node:
-    if not any(low) and not any(high):
-        return node
+def _padded(node: Node, value: Any, pairs: list[tuple[int, int]]) -> Node:
     dtype = node.type.dtype
     if not lazy(value):
         value = plain(np.asarray(value)[()], dtype)
     filler = recast(source(value, dtype), dtype)
-    return ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
+    return arranging.padded(node, filler, pairs)
 
 
 LAZY: dict[str, Function] = {"pad": pad}

@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BOOL, COMPLEX, S32, S64
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib import arranging
+from lazytensor.core.lib.diagonals import (
+    last_diagonal,
+    on_diagonal,
+    on_diagonals,
+    with_last_diagonal,
+)
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.elementwise import number
@@ -65,12 +72,7 @@ def _tile(x: Node, given: np.ndarray, **_: Any) -> Node:
         raise ValueError(f"{times} for {x.type}")
     if all(n == 1 for n in times):
         return x
-    shape = x.type.shape
-    apart = tuple(n for size in shape for n in (1, size))
-    wide = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
-    made = ops.broadcast(ops.reshape(x, shape=apart), shape=wide)
-    whole = tuple(n * t for n, t in zip(shape, times, strict=True))
-    return ops.reshape(made, shape=whole)
+    return arranging.tiled(x, times)
 
 
 def _broadcast_to(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -86,21 +88,7 @@ def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
     at = axis_of(axis, xs[0].type.ndim + 1)
     if any(x.type is not xs[0].type for x in xs):
         raise ValueError("tensors of one type are packed")
-    lines = [ops.new_axis(x, at) for x in xs]
-    return ops.concatenate(*lines, axis=at) if len(lines) > 1 else lines[0]
-
-
-def _slice(x: Node, begin: Ints, sizes: Ints) -> Node:
-    return ops.slice(x, starts(begin), sizes=sizes, strides=(1,) * x.type.ndim)
-
-
-def _parts(x: Node, axis: int, sizes: Ints) -> list[Node]:
-    """Neighbouring parts along an axis."""
-    found, at = [], 0
-    for size in sizes:
-        found.append(ops.part(x, axis, at, size))
-        at += size
-    return found
+    return arranging.stacked(xs, at)
 
 
 def _unpack(x: Node, *, num: int, axis: int = 0, **_: Any) -> list[Node]:
@@ -115,7 +103,7 @@ def _split(given: np.ndarray, x: Node, *, num_split: int, **_: Any) -> list[Node
     size, rest = divmod(x.type.shape[axis], num_split)
     if rest:
         raise ValueError(f"{num_split} equal parts of {x.type}")
-    return _parts(x, axis, (size,) * num_split)
+    return arranging.split(x, (size,) * num_split, axis)
 
 
 def _split_v(x: Node, given: np.ndarray, at: np.ndarray, **_: Any) -> list[Node]:
@@ -125,12 +113,12 @@ def _split_v(x: Node, given: np.ndarray, at: np.ndarray, **_: Any) -> list[Node]
         sizes[sizes.index(-1)] = x.type.shape[axis] - sum(sizes) - 1
     if sum(sizes) != x.type.shape[axis]:
         raise ValueError(f"parts {sizes} of {x.type}")
-    return _parts(x, axis, tuple(sizes))
+    return arranging.split(x, sizes, axis)
 
 
 def _concat(xs: list[Node], given: np.ndarray, **_: Any) -> Node:
     axis = axis_of(given.ravel()[0], xs[0].type.ndim)
-    return ops.concatenate(*xs, axis=axis) if len(xs) > 1 else xs[0]
+    return arranging.joined(xs, axis)
 
 
 def _slice_row(x: Node, begin: np.ndarray, size: np.ndarray, **_: Any) -> Node:
@@ -142,15 +130,14 @@ def _slice_row(x: Node, begin: np.ndarray, size: np.ndarray, **_: Any) -> Node:
         b < 0 or n < 0 or b + n > m for b, n, m in zip(first, lengths, x.type.shape, strict=True)
     ):
         raise ValueError(f"{lengths} elements from {first} of {x.type}")
-    return _slice(x, first, tuple(lengths))
+    return arranging.cropped(x, first, tuple(lengths))
 
 
 def padded(x: Node, value: Node, pairs: Any) -> Node:
     """`x` with `value` around it."""
-    low, high = (tuple(int(pair[i]) for pair in pairs) for i in (0, 1))
-    if min((*low, *high, 0)) < 0:
+    if min((*(int(n) for pair in pairs for n in pair), 0)) < 0:
         raise ValueError(f"paddings {pairs}")
-    return ops.pad(x, value, low=low, high=high, interior=(0,) * x.type.ndim)
+    return arranging.padded(x, value, pairs)
 
 
 def _pad(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -163,22 +150,10 @@ def _pad_v2(x: Node, given: np.ndarray, value: Node, **_: Any) -> Node:
 
 
 def _mirror_pad(x: Node, given: np.ndarray, *, mode: str, **_: Any) -> Node:
-    edge = int(mode == "REFLECT")
-    for axis, (low, high) in enumerate(given.reshape(-1, 2).tolist()):
-        n = x.type.shape[axis]
-        if max(low, high) > n - edge:
-            raise ValueError(f"paddings of {low}, {high} for {x.type}")
-        before = [_mirrored(x, axis, edge, low)] if low else []
-        after = [_mirrored(x, axis, n - edge - high, high)] if high else []
-        if before or after:
-            x = ops.concatenate(*before, x, *after, axis=axis)
-    return x
-
-
-def _mirrored(x: Node, axis: int, begin: int, count: int) -> Node:
-    at = tuple(begin if i == axis else 0 for i in range(x.type.ndim))
-    sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
-    return ops.reverse(_slice(x, at, sizes), axes=(axis,))
+    pairs, edge = given.reshape(-1, 2).tolist(), int(mode == "REFLECT")
+    if any(max(pair) > n - edge for n, pair in zip(x.type.shape, pairs, strict=True)):
+        raise ValueError(f"paddings of {pairs} for {x.type}")
+    return arranging.padded_with_itself(x, pairs, mode.lower())
 
 
 def _reverse(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -200,12 +175,7 @@ def _ensure_shape(x: Node, *, shape: Any, **_: Any) -> Node:
 
 def _roll(x: Node, shifts: np.ndarray, given: np.ndarray, **_: Any) -> Node:
     for shift, at in zip(_ints(shifts), _ints(given), strict=True):
-        axis = axis_of(at, x.type.ndim)
-        n = x.type.shape[axis]
-        by = shift % n if n else 0
-        if by:
-            first, last = _parts(x, axis, (n - by, by))
-            x = ops.concatenate(last, first, axis=axis)
+        x = arranging.rolled(x, shift, axis_of(at, x.type.ndim))
     return x
 
 
@@ -252,26 +222,19 @@ def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
 
 def _diag(x: Node, **_: Any) -> Node:
     """A matrix, or more axes, with `x` on its diagonal and zeros elsewhere."""
-    size = x.type.size
-    line = ops.reshape(x, shape=(1, size))
-    rows_, columns = (ops.iota(dtype=S32, shape=(size, size), axis=i) for i in (0, 1))
-    square = ops.select(ops.equal(rows_, columns), line, number(0, x))
+    square = on_diagonal(ops.reshape(x, shape=(x.type.size,)))
     return ops.reshape(square, shape=x.type.shape * 2)
 
 
 def _diag_part(x: Node, **_: Any) -> Node:
     half = x.type.shape[: x.type.ndim // 2]
     square = ops.reshape(x, shape=(prod(half),) * 2)
-    return ops.reshape(ops.diagonal(square, offset=0, axis1=0, axis2=1), shape=half)
+    return ops.reshape(last_diagonal(square), shape=half)
 
 
 def _matrix_diag(x: Node, **_: Any) -> Node:
     """Matrices with the last axis of `x` on their diagonals."""
-    n = x.type.shape[-1]
-    whole = (*x.type.shape, n)
-    rows_, columns = (ops.iota(dtype=S32, shape=whole, axis=len(whole) - i) for i in (2, 1))
-    column = ops.reshape(x, shape=(*x.type.shape, 1))
-    return ops.select(ops.equal(rows_, columns), column, number(0, x))
+    return on_diagonals(x, number(0, x))
 
 
 def _matrix_diag_v3(
@@ -281,92 +244,57 @@ def _matrix_diag_v3(
         raise ValueError("only main diagonals of square matrices")
     if int(columns) not in (-1, x.type.shape[-1]):
         raise ValueError("only main diagonals of square matrices")
-    n = x.type.shape[-1]
-    whole = (*x.type.shape, n)
-    first, second = (ops.iota(dtype=S32, shape=whole, axis=len(whole) - i) for i in (2, 1))
-    column = ops.reshape(x, shape=(*x.type.shape, 1))
-    return ops.select(ops.equal(first, second), column, fill)
+    return on_diagonals(x, fill)
 
 
 def _matrix_diag_part(x: Node, *_: Any, **__: Any) -> Node:
-    return ops.diagonal(x, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
+    return last_diagonal(x)
 
 
 def _matrix_diag_part_v3(x: Node, k: np.ndarray, fill: Node, **_: Any) -> Node:
     bounds = _ints(k)
     if len(set(bounds)) != 1:
         raise ValueError("one diagonal only")
-    return ops.diagonal(x, offset=bounds[0], axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
+    return last_diagonal(x, bounds[0])
 
 
 def _matrix_set_diag(x: Node, diagonal: Node, *_: Any, **__: Any) -> Node:
-    return ops.update_diagonal(x, diagonal, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
+    return with_last_diagonal(x, diagonal)
 
 
 def _matrix_set_diag_v3(x: Node, diagonal: Node, k: np.ndarray, **_: Any) -> Node:
     bounds = _ints(k)
     if len(set(bounds)) != 1:
         raise ValueError("one diagonal only")
-    return ops.update_diagonal(
-        x, diagonal, offset=bounds[0], axis1=x.type.ndim - 2, axis2=x.type.ndim - 1
-    )
+    return with_last_diagonal(x, diagonal, bounds[0])
 
 
 def _depth_to_space(x: Node, *, block_size: int, data_format: str = "NHWC", **_: Any) -> Node:
     if data_format != "NHWC":
         raise ValueError(data_format)
-    n, h, w, c = x.type.shape
-    b = block_size
-    apart = ops.reshape(x, shape=(n, h, w, b, b, c // (b * b)))
-    made = ops.transpose(apart, axes=(0, 1, 3, 2, 4, 5))
-    return ops.reshape(made, shape=(n, h * b, w * b, c // (b * b)))
+    return arranging.depth_to_space(x, block_size)
 
 
 def _space_to_depth(x: Node, *, block_size: int, data_format: str = "NHWC", **_: Any) -> Node:
     if data_format != "NHWC":
         raise ValueError(data_format)
-    n, h, w, c = x.type.shape
-    b = block_size
-    apart = ops.reshape(x, shape=(n, h // b, b, w // b, b, c))
-    made = ops.transpose(apart, axes=(0, 1, 3, 2, 4, 5))
-    return ops.reshape(made, shape=(n, h // b, w // b, c * b * b))
+    return arranging.space_to_depth(x, block_size)
 
 
 def _space_to_batch(x: Node, block: np.ndarray, paddings: np.ndarray, **_: Any) -> Node:
     blocks = _ints(block)
-    m = len(blocks)
-    rest = x.type.ndim - 1 - m
+    rest = x.type.ndim - 1 - len(blocks)
     pairs = [(0, 0), *paddings.reshape(-1, 2).tolist(), *[(0, 0)] * rest]
-    x = padded(x, number(0, x), pairs)
-    n, *sizes = x.type.shape
-    apart = [n]
-    for size, b in zip(sizes[:m], blocks, strict=True):
-        apart += [size // b, b]
-    made = ops.reshape(x, shape=(*apart, *sizes[m:]))
-    axes = (
-        *range(2, 2 * m + 1, 2), 0, *range(1, 2 * m + 1, 2), *range(2 * m + 1, 2 * m + 1 + rest)
-    )  # fmt: skip
-    made = ops.transpose(made, axes=axes)
-    inner = [size // b for size, b in zip(sizes[:m], blocks, strict=True)]
-    return ops.reshape(made, shape=(n * prod(blocks), *inner, *sizes[m:]))
+    return arranging.space_to_batch(padded(x, number(0, x), pairs), blocks)
 
 
 def _batch_to_space(x: Node, block: np.ndarray, crops: np.ndarray, **_: Any) -> Node:
     blocks = _ints(block)
-    m = len(blocks)
-    n, *sizes = x.type.shape
-    rest = len(sizes) - m
-    made = ops.reshape(x, shape=(*blocks, n // prod(blocks), *sizes))
-    axes = [m]
-    for i in range(m):
-        axes += [m + 1 + i, i]
-    made = ops.transpose(made, axes=(*axes, *range(2 * m + 1, 2 * m + 1 + rest)))
-    inner = [size * b for size, b in zip(sizes[:m], blocks, strict=True)]
-    made = ops.reshape(made, shape=(n // prod(blocks), *inner, *sizes[m:]))
-    pairs = crops.reshape(-1, 2).tolist()
-    begin = (0, *(low for low, _ in pairs), *(0,) * rest)
-    ends = [size - low - high for size, (low, high) in zip(inner, pairs, strict=True)]
-    return _slice(made, begin, (n // prod(blocks), *ends, *sizes[m:]))
+    made = arranging.batch_to_space(x, blocks)
+    n, *sizes = made.type.shape
+    pairs = crops.reshape(-1, 2).tolist() + [(0, 0)] * (len(sizes) - len(blocks))
+    ends = [size - low - high for size, (low, high) in zip(sizes, pairs, strict=True)]
+    return arranging.cropped(made, (0, *(low for low, _ in pairs)), (n, *ends))
 
 
 one: dict[str, Function] = {

@@ -13,6 +13,8 @@ from lazytensor.core.ir.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib import arranging
+from lazytensor.core.lib.diagonals import lower_triangle, upper_triangle
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
@@ -63,7 +65,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
                     f"Sizes of tensors must match except in dimension {axis}. Expected size {n} "
                     f"but got size {m} for tensor number {place} in the list."
                 )
-    return ops.concatenate(*(cast_to(x, dtype) for x in kept), axis=axis)
+    return arranging.joined([cast_to(x, dtype) for x in kept], axis)
 
 
 def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -76,7 +78,7 @@ def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
             f"{list(parts[other].type.shape)} at entry {other}"
         )
     axis = axis_of(dim, len(shape) + 1)
-    return ops.concatenate(*(ops.new_axis(x, axis) for x in parts), axis=axis)
+    return arranging.stacked(parts, axis)
 
 
 def checked(index: Node, size: int, signed: bool = False) -> Node:
@@ -95,9 +97,7 @@ def _index_select(x: Any, dim: int, index: Any) -> Node:
     if not given.type.ndim:
         return given
     places = ops.reshape(places, shape=(places.type.size,))
-    found = ops.gather(given, checked(places, given.type.shape[axis]), axes=(axis,))
-    axes = (*range(1, axis + 1), 0, *range(axis + 1, given.type.ndim))
-    return found if axis == 0 else ops.transpose(found, axes=axes)
+    return arranging.taken(given, checked(places, given.type.shape[axis]), axis)
 
 
 def coordinates(given: Node, axis: int, index: Node) -> list[Node]:
@@ -322,12 +322,7 @@ def _roll(x: Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
         return x
     line = x if dims else ops.reshape(x, shape=(x.type.size,))
     for shift, dim in zip(shifts, dims or (0,), strict=True):
-        axis = axis_of(dim, line.type.ndim)
-        n = line.type.shape[axis]
-        at = -shift % n
-        if at:
-            parts = (ops.part(line, axis, at, n - at), ops.part(line, axis, 0, at))
-            line = ops.concatenate(*parts, axis=axis)
+        line = arranging.rolled(line, shift, axis_of(dim, line.type.ndim))
     return ops.reshape(line, shape=x.type.shape)
 
 
@@ -338,12 +333,11 @@ def _flip(x: Any, dims: Sequence[int]) -> Node:
 
 
 def _pad(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
-    low, high = [0] * x.type.ndim, [0] * x.type.ndim
+    pairs = [(0, 0)] * x.type.ndim
     for i in range(len(pad) // 2):
-        low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
+        pairs[-1 - i] = pad[2 * i], pad[2 * i + 1]
     refuse_overflow(value, x.type.dtype)
-    filling, none = cast_to(value, x.type.dtype), (0,) * x.type.ndim
-    return ops.pad(x, filling, low=tuple(low), high=tuple(high), interior=none)
+    return arranging.padded(x, cast_to(value, x.type.dtype), pairs)
 
 
 def _triangle(upper: bool) -> Row:
@@ -351,11 +345,7 @@ def _triangle(upper: bool) -> Row:
         if x.type.ndim < 2:
             name = "triu" if upper else "tril"
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        n, m = x.type.shape[-2:]
-        rows_, columns = (ops.iota(dtype=S64, shape=(n, m), axis=axis) for axis in (0, 1))
-        edge = rows_ + cast_to(diagonal, S64)
-        inside = (ops.greater_equal if upper else ops.less_equal)(columns, edge)
-        return ops.select(inside, x, cast_to(0, x.type.dtype))
+        return (upper_triangle if upper else lower_triangle)(x, diagonal)
 
     return row
 
@@ -366,12 +356,8 @@ def _repeat(x: Node, repeats: Sequence[int]) -> Node:
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
         )
-    shape = (1,) * (len(repeats) - x.type.ndim) + x.type.shape
-    whole = sized(n * k for n, k in zip(shape, repeats, strict=True))
-    pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
-    ones = tuple(m for n in shape for m in (1, n))
-    spread = ops.broadcast(ops.reshape(x, shape=ones), shape=pairs)
-    return ops.reshape(spread, shape=whole)
+    sized(repeats)  # refuses negative numbers
+    return arranging.tiled(x, repeats)
 
 
 INDEXED: dict[str, Row] = {
