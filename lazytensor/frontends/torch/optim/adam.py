@@ -9,48 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import wraps
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.optim import adam as theirs
 
-from lazytensor.core import ops
-from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import FLOATS
-from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.optimizers import adam_steps
 from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
-
-STATE: Final = 4
-"""Operands a parameter has: itself, its gradient, two moments; with amsgrad one more."""
-ADAM_NUMBERS: Final = 7
-
-
-def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tuple[Node, ...]:
-    """Parameters and moments after a step.
-
-    given: the numbers of `_numbers`, then for each parameter itself, its gradient, its moments.
-    `decay`: "" for none, "own" for that of AdamW, "gradient" for Adam's. Result: for each parameter
-    itself and its moments.
-    """
-    share, beta2, fresh, root, eps, pace, decayed = given[:ADAM_NUMBERS]
-    width = STATE + amsgrad
-    made: list[Node] = []
-    for at in range(ADAM_NUMBERS, len(given), width):
-        x, grad, mean, square, *most = given[at : at + width]
-        grad = -grad if maximize else grad
-        if decay == "own":
-            x = x * decayed
-        elif decay:
-            grad = grad + x * decayed
-        mean = ops.lerp(mean, grad, share)
-        square = ops.add_product(square * beta2, grad, grad, fresh)
-        kept = [ops.maximum(most[0], square)] if amsgrad else []
-        spread = ops.sqrt(kept[0] if kept else square) / root + eps
-        made += [ops.add_quotient(x, mean, spread, pace), mean, square, *kept]
-    return tuple(made)
-
-
-ADAM_STEPS: Final = Composite("adam_steps", _adam_steps)
 
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
@@ -62,7 +28,7 @@ def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
 
 
 def _numbers(done: float, options: dict[str, Any]) -> list[float]:
-    """What torch works out on the host after `done` steps, in the order that `_adam_steps` has."""
+    """What torch works out on the host after `done` steps, in the order that `adam_steps` has."""
     beta1, beta2, lr = options["beta1"], options["beta2"], options["lr"]
     root = (1 - beta2**done) ** 0.5
     pace = lr / (1 - beta1**done) * -1
@@ -104,7 +70,7 @@ def listed(original: Step) -> Step:
             decay = "own" if options["decoupled_weight_decay"] else "gradient"
         flags = {"amsgrad": bool(most), "decay": decay, "maximize": bool(options["maximize"])}
         for (_, before), rows in groups.items():
-            record(ADAM_STEPS, rows, _numbers(before + 1, options), flags)
+            record(adam_steps, rows, _numbers(before + 1, options), flags)
 
     return step
 

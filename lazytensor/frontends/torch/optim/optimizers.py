@@ -12,86 +12,13 @@ from typing import Any
 from torch import Tensor
 
 from lazytensor.core import ops
-from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import varying
+from lazytensor.core.lib.optimizers import adagrad_decayed, adam_decayed, descent_decayed
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import register
 from lazytensor.frontends.torch.tensors.tensor import node, ref
-
-
-def _one(x: Node) -> Node:
-    return cast_to(1.0, x.type.dtype)
-
-
-def _adam_step(
-    x: Node,
-    grad: Node,
-    mean: Node,
-    square: Node,
-    step: Node,
-    lr: Node,
-    beta1: Node,
-    beta2: Node,
-    decay: Node,
-    eps: Node,
-    *most: Node,
-    decoupled: bool,
-) -> tuple[Node, ...]:
-    """The parameter and its state after a step of Adam, `most` being what amsgrad keeps."""
-    decayed = decay * x
-    if decoupled:
-        x = x - lr * decayed
-    else:
-        grad = grad + decayed
-    mean = mean + (_one(x) - beta1) * (grad - mean)
-    fresh = (_one(x) - beta2) * ops.square(grad)
-    square = beta2 * square + fresh
-    rest1, rest2 = (_one(x) - beta**step for beta in (beta1, beta2))
-    kept = [ops.maximum(most[0], square)] if most else []
-    root = ops.sqrt(kept[0] if kept else square) / ops.sqrt(rest2)
-    pace = lr / rest1
-    moved = x - pace * (mean / (root + eps))
-    return moved, mean, square, *kept
-
-
-def _sgd_step(
-    x: Node,
-    grad: Node,
-    lr: Node,
-    decay: Node,
-    momentum: Node,
-    damping: Node,
-    *buffer: Node,
-    nesterov: bool,
-    first: bool,
-) -> tuple[Node, ...]:
-    """The parameter, and the buffer if there is momentum, after a step of descent."""
-    grad = grad + decay * x
-    kept = []
-    if buffer:
-        fresh = (_one(x) - damping) * grad
-        kept = [grad if first else momentum * buffer[0] + fresh]
-        grad = grad + momentum * kept[0] if nesterov else kept[0]
-    return x - lr * grad, *kept
-
-
-def _adagrad_step(
-    x: Node, grad: Node, total: Node, step: Node, lr: Node, fade: Node, decay: Node, eps: Node
-) -> tuple[Node, ...]:
-    """The parameter, and the sum of the gradients' squares, after a step of Adagrad."""
-    grad = grad + decay * x
-    before = step - _one(x)
-    pace = lr / (_one(x) + before * fade)
-    total = total + ops.square(grad)
-    moved = grad / (ops.sqrt(total) + eps)
-    return x - pace * moved, total
-
-
-ADAM = Composite("adam_step", _adam_step)
-ADAGRAD = Composite("adagrad_step", _adagrad_step)
-SGD = Composite("sgd_step", _sgd_step)
 
 
 class _StepNumbers:
@@ -152,7 +79,7 @@ def _adam(decoupled: bool) -> Callable[..., None]:
             step = cast_to(operand(steps[i]), own.type.dtype)
             given = _gradient(grad, grad_scale, maximize)
             before = [*rest[:2], step, *numbers.like(own), *rest[2:]]
-            made = ADAM(own, given, *before, decoupled=decoupled)
+            made = adam_decayed(own, given, *before, decoupled=decoupled)
             _update(state, made, grad, grad_scale, found_inf)
 
     return kernel
@@ -168,7 +95,9 @@ def _sgd(
         state = [x, *([buffers[i]] if momentum else [])]
         own, *rest = (node(t) for t in state)
         given = _gradient(grad, grad_scale, maximize)
-        made = SGD(own, given, *numbers.like(own), *rest, nesterov=nesterov, first=is_first_step)
+        made = descent_decayed(
+            own, given, *numbers.like(own), *rest, nesterov=nesterov, first=is_first_step
+        )
         _update(state, made, grad, grad_scale, found_inf)
 
 
@@ -181,7 +110,7 @@ def _adagrad(
         own, sum_ = node(x), node(total)
         step = cast_to(operand(steps_), own.type.dtype)
         given = _gradient(grad, grad_scale, maximize)
-        made = ADAGRAD(own, given, sum_, step, *numbers.like(own))
+        made = adagrad_decayed(own, given, sum_, step, *numbers.like(own))
         _update([x, total], made, grad, grad_scale, found_inf)
 
 

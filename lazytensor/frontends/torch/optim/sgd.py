@@ -9,41 +9,14 @@ is zero, and so the same program as all later steps.
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.optim import sgd as theirs
 
-from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, F64
-from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.optimizers import sgd_steps
 from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
-
-SGD_NUMBERS: Final = 4
-
-
-def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tuple[Node, ...]:
-    """Parameters, and their momentum if there is one, after a step.
-
-    given: weight decay, momentum, the share of the gradient in it, and the negative learning rate;
-    then for each parameter itself, its gradient, its momentum. Result: for each parameter itself
-    and its momentum.
-    """
-    decayed, kept, share, pace = given[:SGD_NUMBERS]
-    made: list[Node] = []
-    width = 2 + momentum
-    for at in range(SGD_NUMBERS, len(given), width):
-        x, grad, *state = given[at : at + width]
-        grad = -grad if maximize else grad
-        if decay:
-            grad = grad + x * decayed
-        if momentum:
-            grad = state[0] * kept + grad * share
-        made += [x + grad * pace, *([grad] if momentum else [])]
-    return tuple(made)
-
-
-SGD_STEPS: Final = Composite("sgd_steps", _sgd_steps)
 
 
 def _is_plain(options: dict[str, Any]) -> bool:
@@ -93,7 +66,7 @@ def listed(original: Step) -> Step:
         for (_, begins), rows in groups.items():
             share = 1.0 if begins else 1 - options["dampening"]
             numbers = options["weight_decay"], options["momentum"], share, -options["lr"]
-            record(SGD_STEPS, rows, numbers, flags)
+            record(sgd_steps, rows, numbers, flags)
 
     return step
 

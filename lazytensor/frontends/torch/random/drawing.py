@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi
 from typing import Any, Final
 
 import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_of
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib import random
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
-from lazytensor.frontends.torch.random import randomness
 from lazytensor.frontends.torch.random.bounds import (
     check_permutation,
     check_probabilities,
@@ -27,6 +26,7 @@ from lazytensor.frontends.torch.random.bounds import (
     require_dtype,
     whole_range,
 )
+from lazytensor.frontends.torch.random.randomness import stream_of
 from lazytensor.frontends.torch.tensors.tensor import TORCH, node, numpy_dtype, ref
 
 Draw = Callable[..., Node]
@@ -45,16 +45,16 @@ def _uniform(
         real = real_of(dtype)
         parts = [_uniform(shape, real, generator, low, high) for _ in range(2)]
         return cast_to(ops.complex_(*parts), dtype)
-    return _scaled(randomness.uniform(shape, dtype, generator), high - low, low)
+    return _scaled(random.uniform(shape, dtype, stream_of(generator)), high - low, low)
 
 
 def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std: Any = 1.0) -> Node:
     require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
     if dtype.kind == "c":  # both parts have half of the variance
         real = F64 if dtype.itemsize == 16 else F32
-        parts = [randomness.normal(shape, real, generator) for _ in range(2)]
+        parts = [random.normal(shape, real, stream_of(generator)) for _ in range(2)]
         return _scaled(cast_to(ops.complex_(*parts), dtype), std * 0.5**0.5, mean)
-    return _scaled(randomness.normal(shape, dtype, generator), std, mean)
+    return _scaled(random.normal(shape, dtype, stream_of(generator)), std, mean)
 
 
 def _within(x: Node, most: float) -> Node:
@@ -69,7 +69,7 @@ def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
         check_probabilities(share.type.dtype)
         text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
         share = sure(share, _within(share, 1.0), text)
-    draws = randomness.uniform(shape, F32, generator)
+    draws = random.uniform(shape, F32, stream_of(generator))
     return draws < cast_to(share, F32)
 
 
@@ -81,7 +81,7 @@ def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> N
 
 def _exponential(shape: Shape, dtype: np.dtype, generator: Any, rate: float = 1.0) -> Node:
     require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    return _scaled(randomness.exponential(shape, dtype, generator), 1 / rate, 0.0)
+    return _scaled(random.exponential(shape, dtype, stream_of(generator)), 1 / rate, 0.0)
 
 
 def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
@@ -93,15 +93,14 @@ def _log_normal(
     shape: Shape, dtype: np.dtype, generator: Any, mean: float = 1.0, std: float = 2.0
 ) -> Node:
     require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
+    return ops.exp(_scaled(random.normal(shape, dtype, stream_of(generator)), std, mean))
 
 
 def _cauchy(
     shape: Shape, dtype: np.dtype, generator: Any, median: float = 0.0, sigma: float = 1.0
 ) -> Node:
     require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    turn = _scaled(randomness.uniform(shape, dtype, generator), pi, -pi / 2)
-    return _scaled(ops.tan(turn), sigma, median)
+    return _scaled(random.cauchy(shape, dtype, stream_of(generator)), sigma, median)
 
 
 def _random(
@@ -109,22 +108,12 @@ def _random(
 ) -> Node:
     """Whole numbers from `low` to below `high`."""
     first, beyond = whole_range(dtype, low, high)
-    return _whole(shape, generator, first, beyond - first)
+    return random.whole_numbers(shape, first, beyond - first, stream_of(generator))
 
 
 def _any_random(shape: Shape, dtype: np.dtype, generator: Any) -> Node:
     """Whole numbers from 0 on, of all that a dtype has."""
-    return _whole(shape, generator, 0, greatest(dtype) + 1)
-
-
-def _whole(shape: Shape, generator: Any, low: int, count: int) -> Node:
-    """`count` whole numbers from `low` on are equally likely."""
-    words = randomness.bits(shape, U64, generator)
-    if count <= 2**63:  # the highest bit is left to the sign
-        words = words >> 1
-    if count < 2**64:
-        words = words % cast_to(count, U64)
-    return ops.convert(words, dtype=S64) + cast_to(low, S64)
+    return random.whole_numbers(shape, 0, greatest(dtype) + 1, stream_of(generator))
 
 
 def _in_place(name: str, draw: Draw) -> Row:
@@ -147,7 +136,7 @@ def _fresh_bernoulli(x: Any, p: Any = None, generator: Any = None) -> Node:
 def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: Any) -> Node:
     wanted = numpy_dtype(dtype or torch.int64)
     check_permutation(wanted, n)
-    order = ops.argsort(randomness.bits((n,), U64, generator), axis=0)
+    order = random.permutation(n, stream_of(generator))
     return cast_to(order, wanted)
 
 
@@ -184,17 +173,10 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
     )
     real = F64 if dtype == F64 else F32
     weights = _checked_weights(cast_to(weights, real), replacement)
-    last = len(shape) - 1
-    if not replacement or count == 1:  # the first to come of those that come at random
-        rates = weights / randomness.exponential(shape, real, generator)
-        return ops.top_k(rates, k=count)[1]
-    total = ops.cumsum(weights, axis=last)
-    whole = ops.part(total, last, shape[-1] - 1, 1)
-    draws = randomness.uniform((*shape[:-1], count), real, generator) * whole
-    limits = ops.reshape(total, shape=(*shape[:-1], 1, shape[-1]))
-    below = limits <= ops.reshape(draws, shape=(*shape[:-1], count, 1))
-    places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
-    return ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
+    stream = stream_of(generator)
+    if not replacement or count == 1:
+        return random.categories_apart(weights, count, stream)
+    return random.categories(weights, count, stream)
 
 
 def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:

@@ -3,46 +3,13 @@
 from __future__ import annotations
 
 import os
-from threading import Lock
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
 
-from lazytensor.core import ops
-from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.dtypes import F32, F64, U32, U64
-from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, varying
-from lazytensor.core.ir.recording import thread
-from lazytensor.core.ir.types import Shape
-
-
-class RandomStream:
-    """A generator's position: all blocks of random bits before `counter` are used up."""
-
-    __slots__ = ("__weakref__", "counter", "lock", "seed")
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed % 2**64
-        self.counter = 0
-        self.lock = Lock()
-
-    def take(self, blocks: int) -> tuple[int, int]:
-        """Reserve `blocks` blocks. Result: seed and counter of the first one."""
-        if thread.recorder.tracing:
-            raise Unsupported("random numbers differ from call to call: no body of a composite")
-        with self.lock:
-            words = self.seed, self.counter
-            self.counter = (self.counter + blocks) % 2**64
-        return words
-
-    def begin(self, seed: int, counter: int = 0) -> None:
-        """Go on from `counter` of the stream that belongs to `seed`."""
-        with self.lock:
-            self.seed, self.counter = int(seed) % 2**64, counter
-
+from lazytensor.core.lib.random import RandomStream
 
 default: Final = RandomStream(torch.initial_seed())
 """The stream of `torch.manual_seed`. A seed set before the import counts, too."""
@@ -152,39 +119,3 @@ def stream_of(generator: Any) -> RandomStream:
             f"Expected a '{DEVICE}' device type for generator but found '{generator.device.type}'"
         )
     return found
-
-
-def bits(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
-    """Fresh random bits."""
-    count = int(np.prod(shape, dtype=np.int64)) * max(dtype.itemsize // 4, 1)
-    words = varying(stream_of(generator).take(count // 4 + 1), U64)
-    _, found = ops.rng_bit_generator(words, shape=shape, dtype=dtype, algorithm="PHILOX")
-    return found
-
-
-def uniform(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
-    """Numbers from [0, 1), f64 or f32."""
-    wide = dtype == F64
-    word, kept = (U64, 53) if wide else (U32, 24)
-    shift = scalar(word.itemsize * 8 - kept, word)
-    whole = bits(shape, word, generator) >> shift
-    whole = ops.convert(whole, dtype=F64 if wide else F32)
-    return whole * 2.0**-kept
-
-
-def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
-    """Numbers of mean 0 and variance 1, f64 or f32, by Box and Muller."""
-    real = F64 if dtype == F64 else F32
-    one, two = scalar(1.0, real), scalar(-2.0, real)
-    radius = uniform(shape, real, generator)
-    radius = ops.sqrt(two * ops.log(one - radius))
-    angle = uniform(shape, real, generator) * (2 * np.pi)
-    return radius * ops.cos(angle)
-
-
-def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
-    """Waiting times of mean 1, positive, f64 or f32."""
-    unit = uniform(shape, dtype, generator)
-    one = scalar(1.0, unit.type.dtype)
-    tiny = scalar(float(np.finfo(unit.type.dtype).tiny), unit.type.dtype)
-    return ops.maximum(-ops.log(one - unit), tiny)

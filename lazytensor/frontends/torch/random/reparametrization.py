@@ -9,112 +9,22 @@ are each other's negative, the one is taken whose integrand keeps its sign.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
-import numpy as np
-
-from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import double
+from lazytensor.core.lib.implicit_gradients import dirichlet_slope, gamma_slope
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 
-STEP: Final = 0.1
-_TURNS: Final = np.arange(-38, 39) * STEP
-PLACES: Final = np.exp(_TURNS - np.exp(-_TURNS))
-"""Nodes from 0 to beyond 40, for what falls off as exp(-v): by Takahasi and Mori (1974)."""
-WEIGHTS: Final = STEP * PLACES * (1 + np.exp(-_TURNS))
-
-
-def _scale(slope: Node, bend: Node) -> Node:
-    """Where `slope * v + bend * v² / 2` is 1."""
-    steep = ops.maximum(slope, double(0.0))
-    root = ops.sqrt(ops.square(steep) + 2.0 * bend)
-    return 2.0 / (steep + root)
-
-
-def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
-    """Over all positive `v`, which are a new last axis."""
-    column = ops.reshape(scale, shape=(*scale.type.shape, 1))
-    places = column * ops.leaf(PLACES)
-    values = integrand(places) * ops.leaf(WEIGHTS)
-    total = ops.reduce_sum(values, axes=(values.type.ndim - 1,))
-    return total * scale
-
-
-def _gamma_slope(shape: Node, draw: Node) -> Node:
-    low = shape < 1.0
-    a = ops.select(low, shape + 1.0, shape)
-    lower = draw <= a
-    apart = ops.abs(draw - a)
-    near = draw < 1.0
-    scale = ops.select(near, ops.reciprocal(a), _scale(apart, draw))
-    centre = ops.log(draw) - ops.digamma(a)
-    side = ops.select(lower, double(-1.0), double(1.0))
-
-    def integrand(v: Node) -> Node:
-        way = ops.new_axis(side) * v
-        weight = ops.exp(ops.new_axis(a) * way - ops.new_axis(draw) * ops.expm1(way))
-        return weight * (ops.new_axis(centre) + way)
-
-    made = side * draw * _integral(scale, integrand)
-    ahead = draw / shape * (made - centre)
-    made = ops.select(low, ahead, made)
-    return ops.select(draw > 0.0, made, double(0.0))
-
 
 def _standard_gamma_grad(x: Node, output: Node) -> Node:
-    made = _gamma_slope(cast_to(x, F64), cast_to(output, F64))
+    made = gamma_slope(cast_to(x, F64), cast_to(output, F64))
     return cast_to(made, x.type.dtype)
-
-
-def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
-    """For `a` and `b` of at least 1: minus the slope of the distribution function with `a`, over
-    the density and over `1 - draw`."""
-    rest = 1.0 - draw
-    lower = draw * b <= rest * a
-    near, far = ops.select(lower, draw, rest), ops.select(lower, rest, draw)
-    first, second = ops.select(lower, a, b), ops.select(lower, b, a)
-    more, odds = second - 1.0, near / far
-    bend = more * (odds * (odds + 1.0))
-    scale = _scale(first - more * odds, bend)
-    centre = ops.digamma(a + b) - ops.digamma(a)
-    logarithm, edge = ops.log(near), ops.log(far)
-
-    def integrand(v: Node) -> Node:
-        beyond = ops.log1p(-(ops.new_axis(near) * ops.exp(-v)))
-        fall = ops.new_axis(first) * v
-        weight = ops.exp(ops.new_axis(more) * (beyond - ops.new_axis(edge)) - fall)
-        at = ops.select(ops.new_axis(lower), ops.new_axis(logarithm) - v, beyond)
-        return weight * (ops.new_axis(centre) + at)
-
-    side = ops.select(lower, -odds, double(1.0))
-    return side * _integral(scale, integrand)
-
-
-def _dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
-    other, one = total - shape, double(1.0)
-    few, small = shape < one, other < one
-    a = ops.select(few, shape + one, shape)
-    b = ops.select(small, other + one, other)
-    rest, logarithm = one - draw, ops.log(draw)
-    made = _beta_slope(a, b, draw)
-    # From b + 1 to b, then from a + 1 to a.
-    centre = logarithm + (ops.digamma(a + other) - ops.digamma(a))
-    back = rest * (a + other) * made + draw * centre
-    made = ops.select(small, back / other, made)
-    centre = logarithm + (ops.digamma(total) - ops.digamma(shape + one))
-    back = draw / shape * (total * made - centre)
-    made = ops.select(few, back, made)
-    return ops.select(draw > 0.0, made, double(0.0))
 
 
 def _dirichlet_grad(x: Node, alpha: Node, total: Node) -> Node:
     wide = [cast_to(t, F64) for t in (x, alpha, total)]
-    return cast_to(_dirichlet_slope(*wide), x.type.dtype)
+    return cast_to(dirichlet_slope(*wide), x.type.dtype)
 
 
 ROWS: dict[str, Row] = {
