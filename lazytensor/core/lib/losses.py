@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.numbers import cast_to, like
 
@@ -108,9 +107,8 @@ def one_hot(places: Node, depth: int, axis: int) -> Node:
     places: integers; one that is not from 0 to `depth` - 1 has no element.
     """
     shape = (*places.type.shape[:axis], depth, *places.type.shape[axis:])
-    line = (*places.type.shape[:axis], 1, *places.type.shape[axis:])
-    found = ops.iota(dtype=S64, shape=shape, axis=axis)
-    return ops.equal(found, ops.reshape(cast_to(places, S64), shape=line))
+    line = ops.iota(dtype=places.type.dtype, shape=shape, axis=axis)
+    return ops.equal(line, ops.new_axis(places, axis))
 
 
 def sparse_cross_entropy(x: Node, places: Node) -> tuple[Node, Node]:

@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib import arranging
 from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -26,12 +27,7 @@ def wide(indices: Node) -> Node:
 
 def gathered(x: Node, indices: Node, axis: int) -> Node:
     """The parts of `x` along `axis` at `indices`, whose axes take its place."""
-    made = ops.gather(x, wide(indices), axes=(axis,))
-    if not axis:
-        return made
-    front = indices.type.ndim
-    order = (*range(front, front + axis), *range(front), *range(front + axis, made.type.ndim))
-    return ops.transpose(made, axes=order)
+    return arranging.taken(x, wide(indices), axis)
 
 
 def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import C64, C128, COMPLEX, F32, S64, complex_of
+from lazytensor.core.ir.dtypes import C64, C128, F32, complex_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.lib import matrices
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows import checks
@@ -22,28 +23,22 @@ def _checked(op: Op[Any], text: str, *operands: Node, **attrs: Any) -> list[Node
     return made if sure is None else [ops.guarded(node, sure) for node in made]
 
 
-def _adjoint(x: Node) -> Node:
-    n = x.type.ndim
-    made = ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-    return ops.conj(made) if x.type.dtype in COMPLEX else made
-
-
 def _cholesky(x: Node, **_: Any) -> Node:
     """NaN in the triangle of a matrix that is not positive definite: TF's kernel raises nothing."""
-    made = ops.cholesky(x, lower=True)
-    shape = made.type.shape[-2:]
-    row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
-    return ops.select(row >= column, made, scalar(0, made.type.dtype))
+    return matrices.triangle(ops.cholesky(x, lower=True), False)
 
 
 def _inverse(x: Node, *, adjoint: bool = False, **_: Any) -> Node:
     (made,) = _checked(ops.inv_checked, "Input is not invertible.", x)
-    return _adjoint(made) if adjoint else made
+    return matrices.adjoint(made) if adjoint else made
 
 
 def _solve(a: Node, b: Node, *, adjoint: bool = False, **_: Any) -> Node:
     (made,) = _checked(
-        ops.solve_checked, "Input matrix is not invertible.", _adjoint(a) if adjoint else a, b
+        ops.solve_checked,
+        "Input matrix is not invertible.",
+        matrices.adjoint(a) if adjoint else a,
+        b,
     )
     return made
 
@@ -52,13 +47,8 @@ def _triangular_solve(
     a: Node, b: Node, *, lower: bool = True, adjoint: bool = False, **_: Any
 ) -> Node:
     if adjoint:
-        a, lower = _adjoint(a), not lower
-    batch = np.broadcast_shapes(a.type.shape[:-2], b.type.shape[:-2])
-    a, b = (
-        t if t.type.shape[:-2] == batch else ops.broadcast(t, shape=(*batch, *t.type.shape[-2:]))
-        for t in (a, b)
-    )
-    return ops.triangular_solve(a, b, lower=lower)
+        a, lower = matrices.adjoint(a), not lower
+    return matrices.substituted(*matrices.paired(a, b), not lower, False)
 
 
 def _qr(x: Node, *, full_matrices: bool = False, **_: Any) -> Any:
@@ -71,7 +61,7 @@ def _svd(x: Node, *, compute_uv: bool = True, full_matrices: bool = False, **_: 
     u, s, vh = ops.svd(x, full=full_matrices)
     if s.type.dtype != x.type.dtype:
         s = ops.convert(s, dtype=x.type.dtype)
-    return s, u, _adjoint(vh)
+    return s, u, matrices.adjoint(vh)
 
 
 def _eigh(x: Node, *, compute_v: bool = True, **_: Any) -> Any:

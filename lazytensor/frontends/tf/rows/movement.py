@@ -18,6 +18,7 @@ from lazytensor.core.lib.diagonals import (
     on_diagonals,
     with_last_diagonal,
 )
+from lazytensor.core.lib.losses import one_hot as hot
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.elementwise import number
@@ -187,11 +188,7 @@ def one_hot(
     indices: Node, depth: int, dtype: np.dtype, on: Any = 1, off: Any = 0, axis: int = -1
 ) -> Node:
     """`on` where the index along `axis` is that of `indices`, `off` elsewhere; both numbers."""
-    shape = indices.type.shape
-    at = axis_of(axis, len(shape) + 1)
-    whole = (*shape[:at], depth, *shape[at:])
-    line = ops.iota(dtype=indices.type.dtype, shape=whole, axis=at)
-    made = ops.equal(line, ops.new_axis(indices, at))
+    made = hot(indices, depth, axis_of(axis, indices.type.ndim + 1))
     if (on, off) != (1, 0):
         made = ops.select(made, scalar(on, dtype), scalar(off, dtype))
     return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)

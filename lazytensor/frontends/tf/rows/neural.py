@@ -6,11 +6,11 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import losses
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.checks import inside
 from lazytensor.frontends.tf.rows.elementwise import number
 from lazytensor.frontends.tf.rows.indexing import wide
-from lazytensor.frontends.tf.rows.movement import one_hot
 from lazytensor.frontends.tf.rows.windows import layout
 
 
@@ -26,26 +26,17 @@ def _cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
     if features.type.shape != labels.type.shape:
         shape = tuple(map(max, features.type.shape, labels.type.shape))
         features, labels = (ops.broadcast(t, shape=shape) for t in (features, labels))
-    logs = ops.log_softmax(features, axis=1)
-    zero = number(0, labels)
-    terms = ops.select(ops.equal(labels, zero), zero, labels * logs)
-    loss = -ops.reduce_sum(terms, axes=(1,))
-    return loss, ops.exp(logs) - labels
+    return losses.cross_entropy(features, labels)
 
 
 def _sparse_cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
     """A label that names no class gives NaN, as TF's kernels on devices have it."""
-    count, classes = features.type.shape
-    logs = ops.log_softmax(features, axis=1)
+    classes = features.type.shape[1]
     targets = wide(labels)
-    hot = one_hot(targets, classes, features.type.dtype)
-    places = ops.reshape(targets, shape=(count, 1))
-    loss = -ops.reshape(ops.take_along(logs, places, axis=1), shape=(count,))
-    grad = ops.exp(logs) - hot
+    loss, grad = losses.sparse_cross_entropy(features, targets)
     inside = (targets >= 0) & (targets < classes)
     nan = number(float("nan"), features)
-    column = ops.reshape(inside, shape=(count, 1))
-    return ops.select(inside, loss, nan), ops.select(column, grad, nan)
+    return ops.select(inside, loss, nan), ops.select(ops.new_axis(inside), grad, nan)
 
 
 def _bias_add(x: Node, bias: Node, *, data_format: str = "NHWC", **_: Any) -> Node:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
+from lazytensor.core.ir.dtypes import S64, complex_of, real_of
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.diagonals import last_diagonal
+from lazytensor.core.lib.factor_faults import first_bad_minor, first_zero_pivot
+from lazytensor.core.lib.matrices import (
+    exponential,
+    least_squares,
+    paired,
+    product,
+    triangle,
+)
 from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
 from lazytensor.frontends.torch.dispatch.kernels import composition
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
-from lazytensor.frontends.torch.linalg.factorization import (
-    adjoint,
-    check,
-    diagonal,
-    identity,
-    paired,
-    product,
-    triangle,
-)
-from lazytensor.frontends.torch.linalg.infos import first_bad_minor, first_zero_pivot
+from lazytensor.frontends.torch.linalg.factorization import check
 from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.tensor import to_cpu, value
@@ -43,7 +41,7 @@ def _cholesky(
 ) -> tuple[Node, Node]:
     made, ok = ops.cholesky_checked(x, lower=not upper)
     # LAPACK does not report NaN in the data; torch does.
-    fine = ok & ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,))
+    fine = ok & ops.reduce_and(_numbers(last_diagonal(made)), axes=(ok.type.ndim,))
     info = first_bad_minor(x, fine, upper)
     check(check_errors, name, info)
     return made, info
@@ -152,18 +150,8 @@ def _lstsq(
         b = ops.reshape(b, shape=(*b.type.shape, 1))
     refuse_sizes(a.type.shape[:-2], b.type.shape[:-2])
     m, n = a.type.shape[-2:]
-    u, s, vh = ops.svd(a, full=False)
+    found, rank, s = least_squares(a, b, rcond)
     own = s.type.dtype
-    least = float(np.finfo(own).eps) * max(m, n) if rcond is None else rcond
-    last = s.type.ndim - 1
-    bound = ops.reduce_max(s, axes=(last,)) if min(m, n) else filled(s.type.shape[:last], 0, own)
-    bound = ops.reshape(bound * cast_to(least, own), shape=(*s.type.shape[:last], 1))
-    counts = s > bound
-    shares = ops.select(counts, ops.reciprocal(s), cast_to(0.0, own))
-    column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), a.type.dtype)
-    inner = column * product(adjoint(u), b)
-    found = product(adjoint(vh), inner)
-    rank = ops.reduce_sum(cast_to(counts, S64), axes=(last,))
     nothing = filled((0,), 0, own)
     residuals = nothing
     if m > n and (driver == "gels" or _all_full(rank, n, driver)):
@@ -188,37 +176,11 @@ def _all_full(rank: Node, n: int, driver: str | None) -> bool:
     return driver not in (None, "gelsy") and bool((to_cpu(rank) == n).all())
 
 
-_TERMS = {4: 15, 8: 24}
-"""Terms of the exponential's series that a norm of 2 needs, by the bytes of a real number."""
-_SQUARINGS = 24
-"""The number of halvings that brings a norm of up to 2**25 down to 2."""
-
-
 def _matrix_exp(x: Node) -> Node:
-    """Scaling and squaring: halve until the norm is small, sum the series, square as often."""
-    if x.type.dtype in (F16, BF16):
-        return cast_to(_matrix_exp(cast_to(x, F32)), x.type.dtype)
-    dtype = x.type.dtype
-    if x.type.ndim < 2 or x.type.shape[-2] != x.type.shape[-1] or not is_inexact(dtype):
+    shape = x.type.shape
+    if x.type.ndim < 2 or shape[-2] != shape[-1] or not is_inexact(x.type.dtype):
         raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {x.type}")
-    real = real_of(dtype)
-    n, last = x.type.shape[-1], x.type.ndim - 1
-    if not x.type.size:
-        return x
-    norm = ops.reduce_max(ops.reduce_sum(ops.abs(x), axes=(last - 1,)), axes=(last - 1,))
-    often = ops.ceil(ops.log2(norm * 0.5))
-    often = ops.clamp(cast_to(0.0, real), often, cast_to(float(_SQUARINGS), real))
-    shape = (*norm.type.shape, 1, 1)
-    factor = ops.reshape(ops.exp2(-often), shape=shape)
-    small = x * cast_to(factor, dtype)
-    one = identity(x, n, n)
-    found = one
-    for k in range(_TERMS[real.itemsize], 0, -1):  # Horner's rule
-        found = one + product(small, found) * cast_to(1 / k, dtype)
-    for k in range(_SQUARINGS):
-        more = ops.reshape(often > cast_to(float(k), real), shape=shape)
-        found = ops.select(more, product(found, found), found)
-    return found
+    return exponential(x)
 
 
 ROWS: dict[str, Row] = {

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import FLOATS, S32, S64
+from lazytensor.core.ir.dtypes import FLOATS, S32
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.diagonals import last_diagonal
+from lazytensor.core.lib.matrices import (
+    determinant_by_lu,
+    first_zero,
+    identities,
+    lu_triangles,
+    paired,
+    permutation_matrix,
+    solved_by_cholesky,
+    solved_by_lu,
+    substituted,
+    transposed,
+)
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, sure
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -27,80 +39,9 @@ _TOO_SMALL, _TOO_LARGE = (
 )
 
 
-def turned(x: Node) -> Node:
-    """The transposes of matrices."""
-    n = x.type.ndim
-    return ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-
-
-def adjoint(x: Node) -> Node:
-    """The conjugate transposes of matrices."""
-    made = turned(x)
-    return ops.conj(made) if x.type.dtype.kind == "c" else made
-
-
-def stacked(x: Node, stack: tuple[int, ...]) -> Node:
-    """Matrices broadcast to a batch."""
-    return ops.broadcast(x, shape=(*stack, *x.type.shape[-2:]))
-
-
-def paired(a: Node, b: Node) -> tuple[Node, Node]:
-    """Two stacks of matrices, broadcast against each other."""
-    refuse_sizes(b.type.shape[:-2], a.type.shape[:-2])
-    stack = np.broadcast_shapes(a.type.shape[:-2], b.type.shape[:-2])
-    return stacked(a, stack), stacked(b, stack)
-
-
-def product(a: Node, b: Node) -> Node:
-    """The products of matrices."""
-    first, second = paired(a, b)
-    n = first.type.ndim
-    batch = tuple(range(n - 2))
-    return ops.dot_general(first, second, batch=(batch, batch), contract=((n - 1,), (n - 2,)))
-
-
-def identity(like: Node, rows_: int, columns: int) -> Node:
-    """Identities of the batch and dtype of `like`."""
-    sides = [ops.iota(dtype=S64, shape=(rows_, columns), axis=axis) for axis in (0, 1)]
-    ones = cast_to(ops.equal(*sides), like.type.dtype)
-    return ops.broadcast(ones, shape=(*like.type.shape[:-2], rows_, columns))
-
-
-def triangle(x: Node, upper: bool, offset: int = 0) -> Node:
-    """One triangle of matrices, zeros beyond it."""
-    shape = x.type.shape[-2:]
-    row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
-    edge = row + cast_to(offset, S64)
-    inside = (ops.greater_equal if upper else ops.less_equal)(column, edge)
-    return ops.select(inside, x, cast_to(0, x.type.dtype))
-
-
-def _part(x: Node, rows_: int, columns: int) -> Node:
-    n = x.type.ndim
-    sizes = (*x.type.shape[:-2], rows_, columns)
-    return ops.slice(x, ops.starts((0,) * n), sizes=sizes, strides=(1,) * n)
-
-
-def diagonal(x: Node) -> Node:
-    """The diagonals of matrices, as a last axis."""
-    n = x.type.ndim
-    return ops.diagonal(x, offset=0, axis1=n - 2, axis2=n - 1)
-
-
 def _counted(pivots: Node) -> Node:
     """Pivots as LAPACK counts them, from 1."""
     return pivots + 1
-
-
-def first_zero(packed: Node) -> Node:
-    """LAPACK's `info`: the place of the first zero on the diagonal of u, from 1; else 0."""
-    zeros = ops.equal(diagonal(packed), cast_to(0, packed.type.dtype))
-    last = zeros.type.ndim - 1
-    if not zeros.type.shape[last]:
-        return filled(zeros.type.shape[:last], 0, S32)
-    at = ops.argmax(zeros, axis=last) + 1
-    found = ops.select(ops.reduce_or(zeros, axes=(last,)), at, cast_to(0, S64))
-    return cast_to(found, S32)
 
 
 def check(wanted: bool, name: str, info: Node) -> None:
@@ -127,32 +68,16 @@ def _lu_factor(
     return packed, pivots, info
 
 
-def _triangles(packed: Node) -> tuple[Node, Node]:
-    m, n = packed.type.shape[-2:]
-    k = min(m, n)
-    below = triangle(_part(packed, m, k), False, -1)
-    return below + identity(packed, m, k), triangle(_part(packed, k, n), True)
-
-
-def _matrix_of(pivots: Node, size: int, like: Node) -> Node:
-    """The permutation matrices that restore the original order of rows."""
-    places = ops.permutation(pivots - 1, size=size)
-    batch = places.type.shape[:-1]
-    rows_ = ops.iota(dtype=S64, shape=(*batch, size, size), axis=len(batch))
-    column = ops.reshape(cast_to(places, S64), shape=(*batch, 1, size))
-    return cast_to(ops.equal(rows_, column), like.type.dtype)
-
-
 def _unpack(
     packed: Node, pivots: Node, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Node, Node, Node]:
     nothing = filled((0,), 0, packed.type.dtype)
-    lower, upper = _triangles(packed) if unpack_data else (nothing, nothing)
+    lower, upper = lu_triangles(packed) if unpack_data else (nothing, nothing)
     if not unpack_pivots:
         return nothing, lower, upper
     size = packed.type.shape[-2]
     places = _sure_pivots(pivots, size, _NO_PIVOTS, _NO_PIVOTS)
-    return _matrix_of(places, size, packed), lower, upper
+    return permutation_matrix(places - 1, size, packed), lower, upper
 
 
 def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
@@ -167,42 +92,17 @@ def _plu(x: Any, *, pivot: bool = True) -> tuple[Node, Node, Node]:
     return _unpack(*_lu(x, pivot=pivot))
 
 
-def _substituted(a: Node, b: Node, upper: bool, unit: bool, how: str = "none") -> Node:
-    return ops.triangular_solve(a, b, lower=not upper, unit=unit, transpose=how)
-
-
 def _lu_solve(
     packed: Node, pivots: Node, b: Node, *, left: bool = True, adjoint: bool = False
 ) -> Node:
     size = packed.type.shape[-1]
     counted = _sure_pivots(pivots, size, _TOO_SMALL, _TOO_LARGE)
-    return _solved(packed, counted, b, left, adjoint)
+    return solved_by_lu(packed, counted - 1, b, left, adjoint)
 
 
-def _solved(factors: Node, pivots: Node, right: Node, left: bool, adjoint: bool = False) -> Node:
-    if not left:
-        return _adjoint(_solved(factors, pivots, _adjoint(right), True, not adjoint))
-    size = factors.type.shape[-1]
-    swaps = pivots - 1
-    places = cast_to(ops.permutation(swaps, size=size), S64)
-    factors, right = paired(factors, right)
-    places = ops.broadcast(places, shape=factors.type.shape[:-1])
-    axis = right.type.ndim - 2
-    if adjoint:
-        half = _substituted(factors, right, True, False, "adjoint")
-        found = _substituted(factors, half, False, True, "adjoint")
-        places = ops.argsort(places, axis=places.type.ndim - 1)
-    else:
-        found = right
-    column = ops.reshape(places, shape=(*places.type.shape, 1))
-    found = ops.take_along(found, column, axis=axis)
-    if adjoint:
-        return found
-    half = _substituted(factors, found, False, True)
-    return _substituted(factors, half, True, False)
-
-
-_adjoint = adjoint
+def _paired(a: Node, b: Node) -> tuple[Node, Node]:
+    refuse_sizes(b.type.shape[:-2], a.type.shape[:-2])
+    return paired(a, b)
 
 
 def _of_transpose(a: Any) -> bool:
@@ -218,7 +118,7 @@ def _solve(
         b = ops.reshape(b, shape=(*b.type.shape, 1))
     packed, pivots, info = _lu_factor(a)
     check(check_errors, "torch.linalg.solve_ex", info)
-    found = _solved(packed, pivots, b, left or vector)
+    found = solved_by_lu(packed, pivots - 1, b, left or vector)
     if vector:
         found = ops.reshape(found, shape=found.type.shape[:-1])
     return found, packed, pivots, info
@@ -226,12 +126,8 @@ def _solve(
 
 def _det(a: Any) -> tuple[Node, Node, Node]:
     matrix = operand(a)
-    packed, pivots = _lu(turned(matrix) if _of_transpose(a) else matrix)
-    last = pivots.type.ndim - 1
-    places = ops.iota(dtype=S32, shape=pivots.type.shape, axis=last) + 1
-    odd = ops.reduce_xor(ops.not_equal(pivots, places), axes=(last,))
-    total = ops.reduce_prod(diagonal(packed), axes=(last,))
-    return ops.select(odd, -total, total), packed, pivots
+    packed, pivots = _lu(transposed(matrix) if _of_transpose(a) else matrix)
+    return determinant_by_lu(packed, pivots - 1), packed, pivots
 
 
 def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:
@@ -239,30 +135,28 @@ def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:
     sign, size = ops.slogdet(matrix)
     if sign.type.dtype in FLOATS:
         sign = ops.select(ops.is_nan(size), cast_to(0, sign.type.dtype), sign)
-    packed, pivots = _lu(turned(matrix) if _of_transpose(a) else matrix)
+    packed, pivots = _lu(transposed(matrix) if _of_transpose(a) else matrix)
     return sign, size, packed, pivots
 
 
 def _cholesky_solve(b: Node, factor: Node, upper: bool) -> Node:
-    a, right = paired(factor, b)
-    half = _substituted(a, right, upper, False, "adjoint" if upper else "none")
-    return _substituted(a, half, upper, False, "none" if upper else "adjoint")
+    return solved_by_cholesky(*_paired(factor, b), upper)
 
 
 def _cholesky_inverse(x: Node, upper: bool = False) -> Node:
     n = x.type.shape[-1]
-    made = _cholesky_solve(identity(x, n, n), x, upper)
+    made = _cholesky_solve(identities(x, n, n), x, upper)
     text = "a diagonal element is zero, the inversion could not be completed because the input "
-    regular = ops.not_equal(diagonal(x), cast_to(0, x.type.dtype))
+    regular = ops.not_equal(last_diagonal(x), cast_to(0, x.type.dtype))
     return all_sure([made], regular, f"cholesky_inverse: {text}matrix is singular.")[0]
 
 
 def _triangular_solve(
     b: Node, a: Node, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Node, Node]:
-    matrix, right = paired(a, b)
+    matrix, right = _paired(a, b)
     how = "transpose" if transpose else "none"
-    return _substituted(matrix, right, upper, unitriangular, how), matrix
+    return substituted(matrix, right, upper, unitriangular, how), matrix
 
 
 ROWS: dict[str, Row] = {

@@ -5,14 +5,10 @@ from __future__ import annotations
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
+from lazytensor.core.lib.matrices import times_reflections
+from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
-from lazytensor.frontends.torch.linalg.factorization import adjoint, product
 from lazytensor.frontends.torch.linalg.matrices import matrix_rows
-
-
-def _householder_product(x: Node, tau: Node) -> Node:
-    return ops.householder_product(x, tau)
 
 
 def _times_reflections(
@@ -20,16 +16,7 @@ def _times_reflections(
 ) -> Node:
     """The product of `other` and the reflections' whole product, which is square."""
     _check_times(x, tau, other, -2 if left else -1)
-    n, ndim, axis = tau.type.shape[-1], x.type.ndim, x.type.ndim - 1
-    m = x.type.shape[-2]
-    few = ops.slice(x, ops.starts((0,) * ndim), sizes=(*x.type.shape[:-1], n), strides=(1,) * ndim)
-    more = (*[0] * axis, m - n)
-    zero = cast_to(0, x.type.dtype)
-    square = ops.pad(few, zero, low=(0,) * ndim, high=more, interior=(0,) * ndim)
-    whole = ops.householder_product(square, tau)
-    if transpose:
-        whole = adjoint(whole)
-    return product(whole, other) if left else product(other, whole)
+    return times_reflections(x, tau, other, left, transpose)
 
 
 def _check_times(x: Node, factors: Node, other: Node, side: int) -> None:
@@ -44,7 +31,7 @@ def _check_times(x: Node, factors: Node, other: Node, side: int) -> None:
 
 ROWS: dict[str, Row] = {
     "ormqr": _times_reflections,
-    "linalg_householder_product": _householder_product,
+    "linalg_householder_product": ops.householder_product,
 }
 
 

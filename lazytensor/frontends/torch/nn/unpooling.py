@@ -12,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.losses import one_hot
 from lazytensor.core.lib.pooling import max_unpool
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import sure
@@ -71,10 +72,7 @@ def _one_hot(x: Any, num_classes: int = -1) -> Node:
         num_classes = int(on_host(scheduler.observe(ops.reduce_max(given, axes=axes)))) + 1
     else:
         given = sure(given, given < like(num_classes, given), _LARGE)
-    shape = (*x.shape, num_classes)
-    classes = ops.iota(dtype=S64, shape=shape, axis=x.ndim)
-    column = ops.reshape(given, shape=(*x.shape, 1))
-    return cast_to(ops.equal(classes, column), S64)
+    return cast_to(one_hot(given, num_classes, x.ndim), S64)
 
 
 ROWS: dict[str, Row] = {f"max_unpool{n}d": _unpooled(n) for n in (2, 3)}

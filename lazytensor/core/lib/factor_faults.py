@@ -1,20 +1,19 @@
-"""Torch's `info` for matrices that cannot be factored: the row or minor at fault.
+"""LAPACK's `info` for matrices that cannot be factored: the row or minor at fault.
 
 It needs a second factorization, in a branch that runs only if a matrix has failed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.ir.composite import Composite, trace_types
+from lazytensor.core.ir.composite import one_node, trace_types
 from lazytensor.core.ir.dtypes import COMPLEX, S32, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.matrices import adjoint, first_zero, triangle
+from lazytensor.core.lib.numbers import cast_to, filled
 from lazytensor.core.ops.control import Region
-from lazytensor.frontends.torch.dispatch.promotion import cast_to
-from lazytensor.frontends.torch.linalg.factorization import adjoint, first_zero, triangle
-from lazytensor.frontends.torch.rows.creation import filled
 
 
 def _region(name: str, body: Any, *nodes: Node) -> Region:
@@ -25,6 +24,7 @@ def _every(flags: Node) -> Node:
     return ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
 
 
+@one_node
 def _zero_pivot(x: Node, ok: Node) -> Node:
     branches = (
         _region("no pivot is zero", lambda x, ok: cast_to(~ok, S32), x, ok),
@@ -34,6 +34,7 @@ def _zero_pivot(x: Node, ok: Node) -> Node:
     return ops.case(failed, x, ok, branches=branches)
 
 
+@one_node
 def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
     n, stack = x.type.shape[-1], x.type.shape[:-2]
     shape = (ok.type.size, n, n)
@@ -70,16 +71,12 @@ def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
     return step, end, later, ops.select(first, cast_to(step, S32), info)
 
 
-_ZERO_PIVOT: Final = Composite("torch.zero_pivot", _zero_pivot)
-_BAD_MINOR: Final = Composite("torch.bad_minor", _bad_minor)
-
-
 def first_zero_pivot(x: Node, ok: Node) -> Node:
     """For each matrix, the place of the first zero on u's diagonal, from 1; 0 where `ok`."""
-    return _ZERO_PIVOT(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
+    return _zero_pivot(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
 
 
 def first_bad_minor(x: Node, ok: Node, upper: bool) -> Node:
     """For each matrix, the order of its first non-positive leading minor; 0 where `ok`."""
     empty = not x.type.size
-    return filled(ok.type.shape, 0, S32) if empty else _BAD_MINOR(x, ok, upper=upper)
+    return filled(ok.type.shape, 0, S32) if empty else _bad_minor(x, ok, upper=upper)
