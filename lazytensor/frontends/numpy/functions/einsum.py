@@ -9,8 +9,8 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.memo import remembered
-from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib import einsum as sums
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -61,7 +61,7 @@ def einsum(
     for places, expression in steps:
         given, result = expression.split("->")
         taken = [nodes.pop(i) for i in places]
-        nodes.append(_combined(taken, given.split(","), result))
+        nodes.append(sums.einsum(taken, given.split(","), result))
     return deliver(nodes[0], out, casting)
 
 
@@ -74,23 +74,11 @@ def _view(text: Any, x: Any) -> Any:
     steps = []
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
-            first, second = _pair(labels, label, x)
+            first, second = sums.label_pair(labels, label, x.shape)
             steps.append(ops.diagonal_step(0, first, second))
             labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
     steps.append(ops.transpose_step(tuple(map(labels.index, result))))
     return shown(x, turned(np.einsum(expression, shadow(x))), *steps)
-
-
-def _pair(labels: str, label: str, x: Any) -> tuple[int, int]:
-    """The first two places of a label. Raises: ValueError if their lengths differ."""
-    first = labels.index(label)
-    second = labels.index(label, first + 1)
-    n, m = x.shape[first], x.shape[second]
-    if n != m:
-        raise ValueError(
-            f"dimensions in operand for collapsing index {label!r} don't match ({n} != {m})"
-        )
-    return first, second
 
 
 def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
@@ -132,31 +120,6 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
     return tuple(
         (step[0], next(x for x in step[1:] if isinstance(x, str) and "->" in x)) for step in found
     )
-
-
-def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
-    """The product of `nodes`, summed over the labels that `result` lacks."""
-    single = [_undoubled(node, given) for node, given in zip(nodes, labels, strict=True)]
-    nodes, labels = [node for node, _ in single], [given for _, given in single]
-    while len(nodes) > 2:
-        first, second, *rest = labels
-        wanted = set(result).union(*rest)
-        both = "".join(k for k in dict.fromkeys(first + second) if k in wanted)
-        nodes[:2] = [ops.contract(nodes[0], nodes[1], first, second, both)]
-        labels[:2] = [both]
-    if len(nodes) == 2:
-        return ops.contract(nodes[0], nodes[1], labels[0], labels[1], result)
-    return ops.summed(nodes[0], labels[0], result)
-
-
-def _undoubled(x: Node, labels: str) -> tuple[Node, str]:
-    """Replace labels given twice by diagonals. Returns: the node and its labels."""
-    for label in dict.fromkeys(labels):
-        while labels.count(label) > 1:
-            first, second = _pair(labels, label, x.type)
-            x = ops.diagonal(x, offset=0, axis1=first, axis2=second)
-            labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
-    return x, labels
 
 
 LAZY: dict[str, Function] = {"einsum": einsum}

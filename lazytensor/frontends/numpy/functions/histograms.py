@@ -13,6 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib import histograms
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions.differences import part
@@ -40,22 +41,19 @@ def _outer(line: Node, range: Any) -> tuple[Node, Node]:
     given = [line.type.dtype] if range is None else [operand(x).type.dtype for x in range]
     is_float = all(dtype.kind == "f" for dtype in given) and line.type.size
     dtype = result_type(*given) if is_float else F64
-    zero, one, half = (scalar(x, dtype) for x in (0.0, 1.0, 0.5))
     if range is not None:
         low, high = (convert(operand(x), dtype) for x in range)
         if not has_lazy(*range):
             np.histogram_bin_edges(np.zeros(1), 1, range)  # may raise
     elif not line.type.size:
-        return zero, one
+        return scalar(0.0, dtype), scalar(1.0, dtype)
     else:
         low = convert(ops.reduce_min(line, axes=(0,)), dtype)
         high = convert(ops.reduce_max(line, axes=(0,)), dtype)
         fine = ops.is_finite(low) & ops.is_finite(high)
         flag = ops.guard(fine, error=ValueError, text=NOT_FINITE)
         low, high = ops.guarded(low, flag), ops.guarded(high, flag)
-    same = ops.equal(low, high)
-    apart = ops.select(same, half, zero)
-    return low - apart, high + apart
+    return histograms.widened_range(low, high, 0.5)
 
 
 def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, bool]:
@@ -101,41 +99,9 @@ def _spaced(low: Node, high: Node, count: int) -> Node:
 
 def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
     """The bin of each number, and whether it is in any."""
-    n = edges.type.size - 1
     dtype = result_type(line.type.dtype, edges.type.dtype)
-    line, edges = convert(line, dtype), convert(edges, dtype)
-    ends = (ops.reshape(part(edges, 0, i, i + 1), shape=()) for i in (0, n))
-    low, high = ends
-    inside = (line >= low) & (line <= high)
-    if even and dtype.kind == "f":
-        place = _even_place(line, edges, low, high)
-    else:
-        place = ops.searchsorted(edges, line, side="right") - 1
-    return ops.clamp(scalar(0, S64), place, scalar(n - 1, S64)), inside
-
-
-def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
-    """The bins by arithmetic, moved by one where rounding has hit a neighbouring bin."""
-    n, dtype = edges.type.size - 1, line.type.dtype
-    share = (line - low) / (high - low)
-    share = share * float(n)
-    share = ops.select(ops.is_finite(share), share, scalar(0.0, dtype))
-    zero, last = scalar(0, S64), scalar(n - 1, S64)
-    place = ops.clamp(zero, convert(share, S64), last)
-    below = line < ops.gather(edges, place, axes=(0,))
-    place = place - convert(below, S64)
-    following = ops.gather(edges, ops.maximum(place, zero) + 1, axes=(0,))
-    above = (line >= following) & ops.not_equal(place, last)
-    return place + convert(above, S64)
-
-
-def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
-    """The count of numbers in each of `n` bins, or the sum of their weights."""
-    dtype = S64 if weights is None else weights.type.dtype
-    ones = scalar(1, S64) if weights is None else weights
-    shares = ops.select(inside, ones, scalar(0, dtype))
-    none = ops.broadcast(scalar(0, dtype), shape=(n,))
-    return ops.scatter(none, shares, places, axes=(0,), mode="add")
+    find = histograms.bin_of_even if even and dtype.kind == "f" else histograms.bin_of
+    return find(convert(line, dtype), convert(edges, dtype))
 
 
 def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
@@ -156,10 +122,9 @@ def histogram(
     line = _line(a)
     shares = _weights(weights, operand(a).type.shape)
     edges, even = _edges(line, bins, range)
-    counts = _counted(*_bins(line, edges, even), shares, edges.type.size - 1)
+    counts = histograms.counted(*_bins(line, edges, even), shares, edges.type.size - 1)
     if density:
-        n = edges.type.size - 1
-        widths = convert(part(edges, 0, 1, n + 1) - part(edges, 0, 0, n), F64)
+        widths = convert(histograms.widths(edges), F64)
         kind = result_type(counts.type.dtype, F64)
         total = convert(ops.reduce_sum(counts, axes=(0,)), kind)
         counts = convert(counts, kind) / convert(widths, kind) / total
@@ -189,15 +154,19 @@ def histogramdd(
     outer = [n + 2 for n in shape]  # NumPy has bins beyond both ends, too
     if math.prod(outer) >= 2**63:
         np.ravel_multi_index([np.zeros(1, int)] * depth, outer)  # raises
-    place, inside = scalar(0, S64), scalar(True, BOOL)
-    for column, edge in zip(columns, edges, strict=True):
-        found, fits = _bins(column, edge, False)
-        place = place * (edge.type.size - 1) + found
-        inside = inside & fits
+    both = [_shared(*pair) for pair in zip(columns, edges, strict=True)]
     shares = _weights(weights, columns[0].type.shape)
-    counts = convert(_counted(place, inside, shares, int(np.prod(shape))), F64)
-    made = ops.reshape(counts, shape=shape)
-    return wrap(_dense(made, edges) if density else made), list(map(wrap, edges))
+    made = convert(histograms.joint_histogram(*zip(*both, strict=True), shares), F64)
+    if density:
+        total = ops.reduce_sum(made, axes=tuple(i for i, _ in enumerate(edges)))
+        made = histograms.over_widths(made, edges) / total
+    return wrap(made), list(map(wrap, edges))
+
+
+def _shared(column: Node, edges: Node) -> tuple[Node, Node]:
+    """Both in their common dtype."""
+    dtype = result_type(column.type.dtype, edges.type.dtype)
+    return convert(column, dtype), convert(edges, dtype)
 
 
 def _columns(sample: Any) -> list[Node]:
@@ -212,16 +181,6 @@ def _columns(sample: Any) -> list[Node]:
     if node.type.ndim != 2:
         raise HostOnly("histogramdd of points in an array of other than two axes")
     return [_line(sample[:, i]) for i in range(node.type.shape[1])]
-
-
-def _dense(counts: Node, edges: list[Node]) -> Node:
-    total = ops.reduce_sum(counts, axes=tuple(range(counts.type.ndim)))
-    for axis, edge in enumerate(edges):
-        n = edge.type.size - 1
-        widths = convert(part(edge, 0, 1, n + 1) - part(edge, 0, 0, n), F64)
-        shape = tuple(n if i == axis else 1 for i in range(counts.type.ndim))
-        counts = counts / ops.reshape(widths, shape=shape)
-    return counts / total
 
 
 def histogram2d(

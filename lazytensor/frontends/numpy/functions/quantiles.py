@@ -15,13 +15,14 @@ from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.lib.arranging import picked
+from lazytensor.core.lib.ranking import interpolated, lined
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
-from lazytensor.frontends.numpy.functions.weighing import lined, weighted
+from lazytensor.frontends.numpy.functions.weighing import weighted
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import warned
@@ -166,7 +167,7 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     if _discrete(method):
         return _missing(low, last)
     if share.any():
-        low = _between(low, _part(found, range(n, 2 * n)), convert(operand(share), dtype))
+        low = interpolated(low, _part(found, range(n, 2 * n)), convert(operand(share), dtype))
     return _missing(convert(low, dtype), last)
 
 
@@ -179,20 +180,6 @@ def _missing(made: Node, last: Node | None) -> Node:
     if last is None:
         return made
     return ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
-
-
-def _between(low: Node, high: Node, share: Node) -> Node:
-    """Interpolate from `low` to `high` by `share`, exactly at both ends.
-
-    Their difference is computed in their own dtype.
-    """
-    one = scalar(1.0, share.type.dtype)
-    apart = high - low
-    apart, low, high = (convert(x, share.type.dtype) for x in (apart, low, high))
-    up = low + apart * share
-    down = high - apart * (one - share)
-    half = scalar(0.5, share.type.dtype)
-    return ops.select(share >= half, down, up)
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
@@ -223,7 +210,7 @@ def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> N
     if method != "linear":
         raise Unsupported(f"nanquantile: method {method}")
     low, high, share = _around(line, q)
-    return _between(low, high, convert(share, dtype))
+    return interpolated(low, high, convert(share, dtype))
 
 
 def nanmedian(

@@ -12,21 +12,12 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.lib.ranking import lined
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import Axes
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
 
 BAD = "Weights included NaN, inf or were all zero."
-
-
-def lined(node: Node, axes: Axes) -> Node:
-    """`node` with `axes` joined into one last axis."""
-    rest = tuple(i for i in range(node.type.ndim) if i not in axes)
-    order = (*rest, *axes)
-    if order != tuple(range(node.type.ndim)):
-        node = ops.transpose(node, axes=order)
-    shape = tuple(node.type.shape[: len(rest)])
-    return ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
 
 
 def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) -> Node:

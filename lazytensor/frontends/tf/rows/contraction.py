@@ -8,6 +8,7 @@ from typing import Any, Final
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import COMPLEX
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.einsum import einsum
 from lazytensor.frontends.tf.dispatch.table import rows
 
 ELLIPSIS: Final = "..."
@@ -40,16 +41,8 @@ def _batch_matmul(
 def _einsum(xs: list[Node], *, equation: str, **_: Any) -> Node:
     left, _arrow, right = equation.replace(" ", "").partition("->")
     labels, right = _spelled_out(left.split(","), right, xs)
-    if any(len(set(term)) != len(term) for term in (*labels, right)):
-        raise ValueError(f"an Einstein sum with repeated labels: {equation}")
     _check_sizes(equation, labels, xs)
-    x, term = xs[0], labels[0]
-    for i, (y, other) in enumerate(zip(xs[1:], labels[1:], strict=True), 2):
-        wanted = "".join(labels[i:]) + right
-        both = "".join(label for label in dict.fromkeys(term + other) if label in wanted)
-        both = right if i == len(xs) else both
-        x, term = ops.contract(x, y, term, other, both), both
-    return ops.summed(x, term, right)
+    return einsum(xs, labels, right)
 
 
 def _check_sizes(equation: str, labels: list[str], xs: list[Node]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import torch
@@ -11,7 +10,9 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import histograms
 from lazytensor.core.lib.numbers import is_inexact, whole
+from lazytensor.core.lib.ranking import repeated_places
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name, sure
@@ -19,18 +20,11 @@ from lazytensor.frontends.torch.dispatch.kernels import rows, wrapped
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.sorting import search
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 
 def _line(x: Node) -> Node:
     return ops.reshape(x, shape=(x.type.size,))
-
-
-def _added(count: int, weights: Node, places: Node) -> Node:
-    return ops.scatter(
-        filled((count,), 0, weights.type.dtype), weights, places, axes=(0,), mode="add"
-    )
 
 
 def _range(name: str, x: Node) -> tuple[Node, Node]:
@@ -41,13 +35,6 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
     finite = ops.is_finite(first) & ops.is_finite(last)
     ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
     return ops.guarded(first, ok), ops.guarded(last, ok)
-
-
-def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
-    """The range; one of a single value is widened by `around` on both sides."""
-    single = ops.equal(first, last)
-    below = ops.select(single, first - like(around, first), first)
-    return below, ops.select(single, last + like(around, last), last)
 
 
 def _wide(x: Node) -> Node:
@@ -71,7 +58,7 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
         low, high = _range("torch.histc", wide)
     else:
         low, high = like(min, wide), like(max, wide)
-    low, high = _apart(low, high, 1)
+    low, high = histograms.widened_range(low, high, 1)
     apart, span, count = wide - low, high - low, like(bins, wide)
     if is_inexact(wide.type.dtype):
         places = cast_to(ops.floor(apart / span * count), S64)
@@ -79,9 +66,8 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
         places = apart * count // span
     places = ops.clamp(whole(0), places, whole(bins - 1))
     inside = (wide >= low) & (wide <= high)
-    places = ops.select(inside, places, whole(bins))  # dropped
-    ones = filled(wide.type.shape, 1, wide.type.dtype)
-    return cast_to(_added(bins, ones, places), given.type.dtype)
+    made = histograms.counted(places, inside, None, bins)
+    return cast_to(made, given.type.dtype)
 
 
 def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
@@ -90,7 +76,7 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
         low, high = _range(name, x)
     else:
         low, high = (like(value, x) for value in limits or (0, 1))
-    low, high = _apart(low, high, 0.5)
+    low, high = histograms.widened_range(low, high, 0.5)
     step = (high - low) / like(bins, x)
     places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
     up, down = (cast_to(n, x.type.dtype) for n in (places, bins - places))
@@ -102,37 +88,17 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
     )
 
 
-def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
-    """The bin of each value, and whether it is in any. The last bin includes both edges."""
-    count = edges.type.size - 1
-    first, last = (ops.reshape(part(edges, 0, i, 1), shape=()) for i in (0, count))
-    places = search(edges, values, True) - 1
-    places = ops.select(ops.equal(values, last), whole(count - 1), places)
-    return places, (values >= first) & (values <= last)
-
-
 def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:
     """The number of points, or their weight, in each bin. Result: one axis for each of `edges`."""
-    shape = tuple(e.type.size - 1 for e in edges)
-    place: Any = whole(0)
-    within: Any = None
-    for values, line in zip(points, edges, strict=True):
-        at, inside = _bins(line, values)
-        place = place * (line.type.size - 1) + at
-        within = inside if within is None else within & inside
-    weights = filled(points[0].type.shape, 1, points[0].type.dtype)
-    if weight is not None:
+    if weight is None:
+        weights = filled(points[0].type.shape, 1, points[0].type.dtype)
+    else:
         weights = _line(operand(weight))
-    made = _added(prod(shape), weights, ops.select(within, place, whole(prod(shape))))
-    if density:
-        made = made / ops.reduce_sum(made, axes=(0,))
-    made = ops.reshape(made, shape=shape)
-    for axis, line in enumerate(edges if density else ()):
-        count = shape[axis]
-        widths = part(line, 0, 1, count) - part(line, 0, 0, count)
-        sizes = tuple(count if i == axis else 1 for i in range(len(shape)))
-        made = made / ops.reshape(widths, shape=sizes)
-    return made
+    made = histograms.joint_histogram(points, edges, weights)
+    if not density:
+        return made
+    total = ops.reduce_sum(made, axes=tuple(range(made.type.ndim)))
+    return histograms.over_widths(made / total, edges)
 
 
 def _histogram(
@@ -250,12 +216,6 @@ def _checked_edges(x: Any, edges: Any, axis: int) -> Node:
     return operand(edges)
 
 
-def _repeated(counts: Node, output_size: int) -> Node:
-    ends = ops.cumsum(counts, axis=0)
-    places = ops.iota(dtype=S64, shape=(output_size,), axis=0)
-    return search(ends, places, True)
-
-
 def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     """Without `output_size` the size is data, and the graph is cut: torch synchronises as well."""
     if repeats.ndim != 1:
@@ -272,7 +232,7 @@ def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     else:
         exact = ops.equal(total, cast_to(output_size, S64))
         counts = sure(counts, exact, "allocated size does not match required size")
-    made = cast_to(_repeated(counts, output_size), operand(repeats).type.dtype)
+    made = cast_to(repeated_places(counts, output_size), operand(repeats).type.dtype)
     return wrapped(made)
 
 

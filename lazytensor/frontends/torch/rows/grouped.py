@@ -6,129 +6,19 @@ group does; its rows of the next group are masked.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.ir.composite import Composite, trace_types
-from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import whole
-from lazytensor.core.ops.control import Region
-from lazytensor.core.ops.movement import part
+from lazytensor.core.lib.grouped_products import grouped_product, grouped_sum_of_products
+from lazytensor.core.lib.matrices import transposed
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.tensor import TORCH
-
-LEAST: Final = 8
-MOST: Final = 256
-"""The most rows of a tile; a tile has about as many as a group has on average."""
-
-
-def _tile(count: int, groups: int) -> int:
-    return min(max(LEAST, 1 << max(count // groups - 1, 0).bit_length()), MOST)
-
-
-def _begin(*places: Node) -> Node:
-    """Where a slice starts: scalars, s64."""
-    return ops.concatenate(*(ops.reshape(x, shape=(1,)) for x in places), axis=0)
-
-
-def _slice(x: Node, sizes: tuple[int, ...], *places: Node) -> Node:
-    return ops.slice(x, _begin(*places), sizes=sizes, strides=(1,) * len(sizes))
-
-
-def _written(x: Node, value: Node, *places: Node) -> Node:
-    return ops.update_slice(x, value, _begin(*places), strides=(1,) * value.type.ndim)
-
-
-def _padded(x: Node, tile: int) -> Node:
-    """`x` with `tile` more rows, so that no tile reaches beyond the end."""
-    return ops.pad(x, cast_to(0, x.type.dtype), low=(0, 0), high=(tile, 0), interior=(0, 0))
-
-
-def _rising(ends: Node, count: int) -> Node:
-    """The ends of groups, made non-decreasing and clamped to `count` rows."""
-    inside = ops.clamp(whole(0), cast_to(ends, S64), whole(count))
-    return ops.cummax(inside, axis=0)
-
-
-def _now(start: Node, ends: Node, tile: int) -> tuple[Node, Node, Node]:
-    """The group of a tile, where the tile ends, and which of its rows belong to the group."""
-    group = ops.reduce_sum(cast_to(ends <= start, S64), axes=(0,))
-    end = ops.gather(ends, group, axes=(0,))
-    end = ops.minimum(end, start + tile)
-    places = ops.iota(dtype=S64, shape=(tile, 1), axis=0) + start
-    return group, end, places < end
-
-
-def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
-    """The first of `state`, after `body` for each tile."""
-
-    def more(start: Node, ends: Node, *_: Node) -> Node:
-        last = ops.reshape(part(ends, 0, ends.type.size - 1, 1), shape=())
-        return start < last
-
-    now = ops.broadcast(whole(0), shape=())
-    types = [x.type for x in (now, ends, *state)]
-    made: Any = ops.while_(
-        now, ends, *state,
-        condition=Region(f"{name}: more", trace_types(more, types, {})),
-        body=Region(f"{name}: tile", trace_types(body, types, {})),
-    )  # fmt: skip
-    return made[2]
-
-
-def _rows_by_matrices(x: Node, y: Node, ends: Node) -> Node:
-    """x: [t,k], y: [e,k,n]. Result: [t,n], zeros in rows that no group has."""
-    (count, k), (groups, _, n) = x.type.shape, y.type.shape
-    tile = _tile(count, groups)
-
-    def body(start: Node, ends: Node, out: Node, x: Node, y: Node) -> tuple[Node, ...]:
-        group, end, inside = _now(start, ends, tile)
-        zero = whole(0)
-        own = ops.reshape(_slice(y, (1, k, n), group, zero, zero), shape=(k, n))
-        product = ops.dot_general(_slice(x, (tile, k), start, zero), own, contract=((1,), (0,)))
-        before = _slice(out, (tile, n), start, zero)
-        made = _written(out, ops.select(inside, product, before), start, zero)
-        return end, ends, made, x, y
-
-    out = filled((count + tile, n), 0, x.type.dtype)
-    given = _rising(ends, count), out, _padded(x, tile), y
-    return part(_over_tiles("grouped product", body, *given), 0, 0, count)
-
-
-def _rows_by_rows(x: Node, y: Node, ends: Node) -> Node:
-    """x: [t,m], y: [t,n]. Result: [e,m,n], the sums of the products of each group's rows."""
-    (count, m), (_, n), groups = x.type.shape, y.type.shape, ends.type.size
-    tile = _tile(count, groups)
-    wide = F32 if x.type.dtype.itemsize < 4 else x.type.dtype
-
-    def body(start: Node, ends: Node, out: Node, x: Node, y: Node) -> tuple[Node, ...]:
-        group, end, inside = _now(start, ends, tile)
-        zero = whole(0)
-        first, second = (_slice(t, (tile, t.type.shape[1]), start, zero) for t in (x, y))
-        none = cast_to(0, first.type.dtype)
-        first, second = (ops.select(inside, t, none) for t in (first, second))
-        product = ops.dot_general(first, second, contract=((0,), (0,)), dtype=wide)
-        place = group, zero, zero
-        total = _slice(out, (1, m, n), *place) + ops.reshape(product, shape=(1, m, n))
-        return end, ends, _written(out, total, *place), x, y
-
-    out = filled((groups, m, n), 0, wide)
-    given = _rising(ends, count), out, _padded(x, tile), _padded(y, tile)
-    return cast_to(_over_tiles("grouped sum of products", body, *given), x.type.dtype)
-
-
-BY_MATRICES: Final = Composite("grouped_product", _rows_by_matrices)
-BY_ROWS: Final = Composite("grouped_sum_of_products", _rows_by_rows)
-
-
-def _turned(x: Node) -> Node:
-    axes = tuple(range(x.type.ndim - 2))
-    return ops.transpose(x, axes=(*axes, x.type.ndim - 1, x.type.ndim - 2))
 
 
 def _check(x: Node, y: Node, offs: Any, bias: Any, out_dtype: Any) -> None:
@@ -177,11 +67,11 @@ def _grouped_mm(
         shape = shape if first.type.ndim != second.type.ndim else (ends.type.size, *shape)
         return filled(shape, 0, first.type.dtype)
     if first.type.ndim == second.type.ndim:
-        made = BY_ROWS(_turned(first), second, ends)
+        made = grouped_sum_of_products(transposed(first), second, ends)
     elif first.type.ndim == 2:
-        made = BY_MATRICES(first, second, ends)
+        made = grouped_product(first, second, ends)
     else:
-        made = _turned(BY_MATRICES(_turned(second), _turned(first), ends))
+        made = transposed(grouped_product(transposed(second), transposed(first), ends))
     return made
 
 

@@ -10,8 +10,8 @@ from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
+from lazytensor.core.lib import ranking
 from lazytensor.core.lib.numbers import is_inexact, whole
-from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, promoted
@@ -30,23 +30,12 @@ def ranked(x: Any) -> Node:
     return given
 
 
-def places_along(x: Node, axis: int) -> Node:
-    """For each element where it is on `axis`."""
-    return ops.iota(dtype=S64, shape=x.type.shape, axis=axis)
-
-
-def ordered(x: Node, axis: int, descending: bool = False) -> Pair:
-    """The elements in order, equal ones as they were, and where they were."""
-    values, places = ops.sort(x, places_along(x, axis), axis=axis, descending=descending)
-    return values, places
-
-
 def _sort(x: Any, dim: int = -1, descending: bool = False, *, stable: Any = None) -> Pair:
     given = operand(x)
     axis = axis_of(dim, given.type.ndim)
     if not given.type.ndim:
         return given, whole(0)
-    return ordered(given, axis, bool(descending))
+    return ranking.ordered(given, axis, bool(descending))
 
 
 def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Pair:
@@ -56,8 +45,7 @@ def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tr
         raise RuntimeError("selected index k out of range")
     if not given.type.ndim:
         return given, whole(0)
-    values, places = ordered(given, axis, bool(largest))
-    return part(values, axis, 0, k), part(places, axis, 0, k)
+    return ranking.first_ordered(given, k, axis, bool(largest))
 
 
 def _along(row: Callable[[Node, int], Pair], name: str) -> Row:
@@ -77,39 +65,8 @@ def _along(row: Callable[[Node, int], Pair], name: str) -> Row:
     return found
 
 
-def _without(x: Node, axis: int) -> Node:
-    shape = (*x.type.shape[:axis], *x.type.shape[axis + 1 :])
-    return ops.reshape(x, shape=shape)
-
-
-def _at(values: Node, places: Node, axis: int, k: Node) -> Pair:
-    """Number `k` of each line, which is data."""
-    return tuple(_without(ops.take_along(x, k, axis=axis), axis) for x in (values, places))  # type: ignore[return-value]
-
-
-def _nans(x: Node, axis: int) -> Node:
-    flags = cast_to(ops.is_nan(x), S64)
-    shape = tuple(1 if i == axis else n for i, n in enumerate(x.type.shape))
-    return ops.reshape(ops.reduce_sum(flags, axes=(axis,)), shape=shape)
-
-
 def _median(skipping: bool) -> Callable[[Node, int], Pair]:
-    """The lower median: NaN where there is one, unless it is to be skipped."""
-
-    def row(x: Node, axis: int) -> Pair:
-        values, places = ordered(ranked(x), axis)
-        n = x.type.shape[axis]
-        if not is_inexact(x.type.dtype):
-            middle = part(values, axis, (n - 1) // 2, 1), part(places, axis, (n - 1) // 2, 1)
-            return _without(middle[0], axis), _without(middle[1], axis)
-        missing = _nans(x, axis)
-        counted = n - missing  # NaNs are last in order
-        k = ops.maximum(counted - 1, whole(0)) / 2
-        if not skipping:
-            k = ops.select(ops.equal(missing, whole(0)), k, counted)
-        return _at(values, places, axis, k)
-
-    return row
+    return lambda x, axis: ranking.lower_median(ranked(x), axis, skipping)
 
 
 def _of_all(skipping: bool) -> Row:
@@ -119,7 +76,7 @@ def _of_all(skipping: bool) -> Row:
             dtype = given.type.dtype
             return cast_to(float("nan") if is_inexact(dtype) else -(2**63), dtype)
         line = ops.reshape(given, shape=(given.type.size,))
-        return _median(skipping)(line, 0)[0]
+        return ranking.lower_median(line, 0, skipping)[0]
 
     return row
 
@@ -131,47 +88,16 @@ def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
     if count and not 1 <= k <= count:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(axis))
 
-    def row(x: Node, axis: int) -> Pair:
-        values, places = ordered(x, axis)
-        return _without(part(values, axis, k - 1, 1), axis), _without(
-            part(places, axis, k - 1, 1), axis
-        )
-
-    return _along(row, "kthvalue")(x, dim, keepdim)
-
-
-def _mode(x: Node, axis: int) -> Pair:
-    """The most frequent element, the least of several, and the last of its places."""
-    values, places = ordered(x, axis)
-    n = x.type.shape[axis]
-    at = places_along(x, axis)
-    if n > 1:
-        first = part(at, axis, 0, 1)
-        differ = ops.not_equal(part(values, axis, 1, n - 1), part(values, axis, 0, n - 1))
-        begins = ops.select(differ, part(at, axis, 1, n - 1), whole(0))
-        start = ops.cummax(ops.concatenate(first, begins, axis=axis), axis=axis)
-        often = at - start
-    else:
-        often = at
-    best = ops.argmax(often, axis=axis)
-    shape = tuple(1 if i == axis else m for i, m in enumerate(x.type.shape))
-    return _at(values, places, axis, ops.reshape(best, shape=shape))
+    return _along(lambda x, axis: ranking.kth_smallest(x, k - 1, axis), "kthvalue")(x, dim, keepdim)
 
 
 def _running(op: Op) -> Row:
-    """The running extreme and its last place so far."""
-
     def row(x: Any, dim: int) -> Pair:
         given = operand(x)
         axis = axis_of(dim, given.type.ndim)
         if not given.type.ndim:
             return given, whole(0)
-        made = op(given, axis=axis)
-        here = ops.equal(given, made)
-        if is_inexact(given.type.dtype):
-            here = here | ops.is_nan(given)
-        places = ops.select(here, places_along(given, axis), whole(0))
-        return made, ops.cummax(places, axis=axis)
+        return ranking.running_extreme(op, given, axis)
 
     return row
 
@@ -250,34 +176,12 @@ def _bucketize(x: Any, boundaries: Any, *, out_int32: bool = False, right: bool 
 def _isin(x: Any, values: Any, *, assume_unique: bool = False, invert: bool = False) -> Node:
     """By the core's search, for which NaN is the last: it is in no set."""
     given, among = promoted(x, values)
-    n = among.type.size
-    if not n:
-        return ops.broadcast(cast_to(invert, BOOL), shape=given.type.shape)
-    line = ops.sort(ops.reshape(among, shape=(n,)), axis=0)
-    at = ops.searchsorted(line, given, side="left")
-    nearest = ops.gather(line, ops.minimum(at, whole(n - 1)), axes=(0,))
-    return (ops.not_equal if invert else ops.equal)(nearest, given)
+    found = ranking.is_in(given, among)
+    return ~found if invert else found
 
 
 def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
-    given = operand(x)
-    shape = given.type.shape
-    flags = cast_to(ops.reshape(given, shape=(given.type.size,)), BOOL)
-    count = ops.cumsum(cast_to(flags, S64), axis=0)
-    wanted = ops.iota(dtype=S64, shape=(size,), axis=0)
-    place = search(count, wanted + 1, False)
-    there = place < whole(given.type.size)
-    columns, rest = [], place
-    for n in reversed(shape):
-        columns.append(ops.remainder(rest, whole(max(n, 1))))
-        rest = rest / whole(max(n, 1))
-    if not columns:
-        return ops.broadcast(whole(fill_value), shape=(size, 0))
-    lines = [
-        ops.reshape(ops.select(there, c, whole(fill_value)), shape=(size, 1))
-        for c in reversed(columns)
-    ]
-    return ops.concatenate(*lines, axis=1)
+    return ranking.true_places(operand(x), size, fill_value)
 
 
 ROWS: dict[str, Row] = {
@@ -287,7 +191,7 @@ ROWS: dict[str, Row] = {
     "median.dim": _along(_median(False), "median"),
     "nanmedian": _of_all(True),
     "nanmedian.dim": _along(_median(True), "median"),
-    "mode": _along(_mode, "mode"),
+    "mode": _along(ranking.mode, "mode"),
     "cummax": _running(ops.cummax),
     "cummin": _running(ops.cummin),
     "searchsorted.Tensor": _searchsorted,
