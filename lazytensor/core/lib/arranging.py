@@ -16,6 +16,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib.numbers import like
 
 Ints = tuple[int, ...]
 Pairs = Sequence[tuple[int, int]]
@@ -190,3 +191,11 @@ def batch_to_space(x: Node, blocks: Sequence[int]) -> Node:
     pairs = [axis for i in range(m) for axis in (m + 1 + i, i)]
     made = ops.transpose(apart, axes=(m, *pairs, *range(2 * m + 1, apart.type.ndim)))
     return blocks_to_space(made, blocks, 1)
+
+
+def fitted(x: Node, axis: int, n: int) -> Node:
+    """`x` with an axis cut, or filled with zeros, to length `n`."""
+    more = n - x.type.shape[axis]
+    if more <= 0:
+        return ops.part(x, axis, 0, n) if more else x
+    return padded(x, like(0, x), [(0, more if i == axis else 0) for i in range(x.type.ndim)])

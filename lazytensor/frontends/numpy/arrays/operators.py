@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import numerics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends, ndarray
 from lazytensor.frontends.numpy.host import access_counters, parts
@@ -25,7 +26,7 @@ from lazytensor.frontends.numpy.interop.foreign import (
     overrides,
     wraps,
 )
-from lazytensor.frontends.numpy.ufuncs import checks, numerics
+from lazytensor.frontends.numpy.ufuncs import checks
 from lazytensor.frontends.numpy.ufuncs.calls import backward, forward, planned
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, is_special

@@ -11,6 +11,7 @@ from numpy.lib import NumpyVersion
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.lib.numerics import filled
 from lazytensor.frontends.numpy.arrays.array import (
     Lazy,
     Scalar,
@@ -29,7 +30,6 @@ from lazytensor.frontends.numpy.arrays.shadow import (
 )
 from lazytensor.frontends.numpy.host.fallback import fallback
 from lazytensor.frontends.numpy.interop import sharing
-from lazytensor.frontends.numpy.ufuncs.numerics import filled
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, supported
 
 

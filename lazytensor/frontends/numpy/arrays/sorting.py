@@ -10,10 +10,10 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.lib.arranging import fitted
 from lazytensor.frontends.numpy.arrays.array import extends, ndarray
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.functions import ordering
-from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.host.fallback import real
 
 USUAL: Final = {None, "quicksort", "mergesort", "heapsort", "stable"}
@@ -56,4 +56,4 @@ class Sorting(ndarray, own=True):
         if self._base is not None:
             raise ValueError("cannot resize this array: it does not own its data")
         row = ops.reshape(self.node, shape=(self.size,))
-        self.ref, self._shadow = Cell(ops.reshape(resized(row, 0, size), shape=sizes)), None
+        self.ref, self._shadow = Cell(ops.reshape(fitted(row, 0, size), shape=sizes)), None

@@ -34,15 +34,6 @@ def part(node: Node, axis: int, start: int, stop: int) -> Node:
     return ops.part(node, axis, start, stop - start)
 
 
-def resized(node: Node, axis: int, n: int) -> Node:
-    """`node` with an axis cut, or filled with zeros, to length `n`."""
-    rank, more = node.type.ndim, n - node.type.shape[axis]
-    if more <= 0:
-        return part(node, axis, 0, n) if more else node
-    none, high = (0,) * rank, tuple(more if i == axis else 0 for i in range(rank))
-    return ops.pad(node, ops.scalar(0, node.type.dtype), low=none, high=high, interior=none)
-
-
 def diff(
     a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:

@@ -12,10 +12,10 @@ from lazytensor.core.errors import ShapeError, Unsupported
 from lazytensor.core.ir.dtypes import BOOL, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.lib import complexes
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
-from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
@@ -67,7 +67,9 @@ def clip(
     larger, smaller = (ops.maximum, ops.minimum) if kind.kind != "c" else _COMPLEX
     if low is not None and high is not None:
         try:
-            made = ops.clamp(low, made, high) if kind.kind != "c" else _clamp(low, made, high)
+            made = (
+                ops.clamp(low, made, high) if kind.kind != "c" else complexes.clamp(low, made, high)
+            )
         except ShapeError as error:
             as_numpy(error, np.clip, a, a_min, a_max)
     else:
@@ -77,16 +79,6 @@ def clip(
     if out is None:
         lay_out(result, a, a_min, a_max)
     return result
-
-
-def _clamp(low: Node, x: Node, high: Node) -> Node:
-    """Complex numbers within limits. Of equal values, such as 0 and -0, NumPy takes the limit."""
-    for limit, before in ((low, ops.greater), (high, ops.less)):
-        of_x, of_limit = (ops.real(x), ops.imag(x)), (ops.real(limit), ops.imag(limit))
-        first, second = (before(a, b) for a, b in zip(of_x, of_limit, strict=True))
-        inside = ops.select(ops.equal(of_x[0], of_limit[0]), second, first)
-        x = ops.select(inside | ops.is_nan(x), x, limit)
-    return x
 
 
 def _limit(x: Any, node: Node, sign: int) -> Any:

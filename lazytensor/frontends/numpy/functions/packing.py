@@ -13,10 +13,10 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.arranging import fitted
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
-from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
@@ -58,7 +58,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     if node.type.dtype not in (BOOL, U8):
         flags = ops.not_equal(node, scalar(0, node.type.dtype))
     packed = ops.pack_bits(
-        resized(flags, flags.type.ndim - 1, -(-n // 8) * 8) if n % 8 else flags, little=little
+        fitted(flags, flags.type.ndim - 1, -(-n // 8) * 8) if n % 8 else flags, little=little
     )
     return wrap(_to(packed, packed.type.ndim - 1, place))
 
@@ -74,7 +74,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         n = operator.index(count)
         if n < 0 and -n > 8 * shape[-1]:
             raise ValueError(f"-count {-n} must be smaller than {8 * shape[-1]}")
-        flags = resized(flags, flags.type.ndim - 1, n if n >= 0 else 8 * shape[-1] + n)
+        flags = fitted(flags, flags.type.ndim - 1, n if n >= 0 else 8 * shape[-1] + n)
     return wrap(_to(flags, flags.type.ndim - 1, place))
 
 

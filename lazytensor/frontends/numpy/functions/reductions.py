@@ -13,10 +13,10 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
+from lazytensor.core.lib import complexes
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out, lay_out_like, lay_out_reduced
-from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.ufuncs import delivery

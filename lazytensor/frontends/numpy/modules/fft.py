@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import spectral
+from lazytensor.core.lib.arranging import fitted
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
-from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
@@ -24,8 +24,6 @@ from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
-TRANSFORM_AXES = 3
-"""Axes that one transform takes at a time."""
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -67,19 +65,14 @@ def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[i
     """The transform over a few axes at any places, cut or zero-filled to `lengths`."""
     for n, axis in zip(lengths, axes, strict=True):
         half = kind == "IRFFT" and axis == axes[-1]
-        node = resized(node, axis, n // 2 + 1 if half else n)
-    rank = node.type.ndim
-    order = (*(i for i in range(rank) if i not in axes), *axes)
-    back = tuple(order.index(i) for i in range(rank))
-    return ops.moved(ops.fft(ops.moved(node, order), kind=kind, lengths=tuple(lengths)), back)
+        node = fitted(node, axis, n // 2 + 1 if half else n)
+    return spectral.transformed(node, kind, lengths, axes)
 
 
 def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) -> Node:
     """The transform of `lengths` over `axes`, cut or zero-filled, with its factor.
 
-    A few axes are transformed at a time, the last ones first. A real transform halves the last
-    axis: a forward one in its first step, an inverse one in its last. An axis given twice is
-    transformed twice.
+    See `transform_groups` for the order of the axes.
     """
     for n in lengths:
         if n < 1:
@@ -90,14 +83,8 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         first = lengths[0 if kind == "IRFFT" and len(axes) > 1 else -1]
         factor *= _half_precision(first, norm, kind in ("IFFT", "IRFFT"))
     node = given = _prepared(node, kind == "RFFT")
-    step = TRANSFORM_AXES if len(set(axes)) == len(axes) else 1
-    groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
-    if kind == "IRFFT":
-        groups = groups[1:] + groups[:1]
-    rest = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
-    for place, group in enumerate(groups):
-        own = place == (len(groups) - 1 if kind == "IRFFT" else 0)
-        node = _transformed(node, kind if own else rest, lengths[group], axes[group])
+    for each, group in spectral.transform_groups(kind, axes):
+        node = _transformed(node, each, lengths[group], axes[group])
     if factor != 1.0:
         node = node * factor
     name = f"rfft_n_{'odd' if lengths[-1] % 2 else 'even'}" if kind == "RFFT" else kind.lower()

@@ -9,10 +9,10 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.numerics import filled
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.indexing.assignment import settled, write_host
-from lazytensor.frontends.numpy.ufuncs.numerics import filled
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 

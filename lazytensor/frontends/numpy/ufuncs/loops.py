@@ -11,7 +11,7 @@ from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import tensor_type
-from lazytensor.frontends.numpy.ufuncs.numerics import Comparison
+from lazytensor.core.lib.numerics import Comparison
 from lazytensor.frontends.numpy.ufuncs.promotion import (
     CANONICAL,
     PYTHON_NUMBERS,

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.frontends.numpy.ufuncs import loops, numerics
+from lazytensor.core.lib import numerics
+from lazytensor.frontends.numpy.ufuncs import loops
 from lazytensor.frontends.numpy.ufuncs.ufunc import declared, ufunc
 
 _same = numerics.same

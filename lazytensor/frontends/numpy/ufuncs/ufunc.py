@@ -18,6 +18,7 @@ from numpy.lib import NumpyVersion
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib import numerics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
@@ -32,7 +33,7 @@ from lazytensor.frontends.numpy.host.small import (
 )
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.interop import foreign
-from lazytensor.frontends.numpy.ufuncs import checks, loops, numerics
+from lazytensor.frontends.numpy.ufuncs import checks, loops
 from lazytensor.frontends.numpy.ufuncs.calls import (
     alone,
     backward,

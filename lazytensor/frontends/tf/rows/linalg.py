@@ -10,7 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, C128, F32, complex_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
-from lazytensor.core.lib import matrices
+from lazytensor.core.lib import arranging, matrices
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows import checks
@@ -83,12 +83,9 @@ def _fft(kind: str, axes: int) -> Function:
 
 def _fitted(x: Node, sizes: tuple[int, ...]) -> Node:
     """The last axes cut or filled with zeros to `sizes`."""
-    lead = x.type.ndim - len(sizes)
-    high = tuple(n - m for n, m in zip(sizes, x.type.shape[lead:], strict=True))
-    if not any(high):
-        return x
-    none = (0,) * x.type.ndim
-    return ops.pad(x, scalar(0, x.type.dtype), low=none, high=(0,) * lead + high, interior=none)
+    for axis, n in enumerate(sizes, x.type.ndim - len(sizes)):
+        x = arranging.fitted(x, axis, n)
+    return x
 
 
 def _rfft(axes: int) -> Function:

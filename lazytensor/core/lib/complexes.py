@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.numpy.ufuncs import numerics
+from lazytensor.core.lib import numerics
 
 Axes = tuple[int, ...]
 Combine = Callable[[Node, Node], Node]
@@ -29,3 +29,13 @@ def extreme(node: Node, axes: Axes, greatest: bool) -> Node:
     place = ops.reshape(find(line, axis=len(shape)), shape=(*shape, 1))
     found = ops.take_along(line, place, axis=len(shape))
     return ops.reshape(found, shape=shape)
+
+
+def clamp(low: Node, x: Node, high: Node) -> Node:
+    """Complex numbers within limits. Of equal values, such as 0 and -0, the limit is taken."""
+    for limit, before in ((low, ops.greater), (high, ops.less)):
+        of_x, of_limit = (ops.real(x), ops.imag(x)), (ops.real(limit), ops.imag(limit))
+        first, second = (before(a, b) for a, b in zip(of_x, of_limit, strict=True))
+        inside = ops.select(ops.equal(of_x[0], of_limit[0]), second, first)
+        x = ops.select(inside | ops.is_nan(x), x, limit)
+    return x

@@ -1,4 +1,4 @@
-"""Functions of nodes for ufuncs that take more than one op."""
+"""Functions of elements that take more than one op; products that take vectors for matrices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lazytensor.core.ir.dtypes import BOOL, F16, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, Op, scalar
 from lazytensor.core.ir.types import Shape
-from lazytensor.frontends.numpy.ufuncs.promotion import convert
+from lazytensor.core.lib.numbers import cast_to
 
 Unary = Callable[[Node], Node]
 Binary = Callable[[Node, Node], Node]
@@ -28,7 +28,7 @@ def same(x: Node) -> Node:
 
 def truth(x: Node) -> Node:
     """Whether each element is true."""
-    return convert(x, BOOL)
+    return cast_to(x, BOOL)
 
 
 def constant(value: bool) -> Unary:
@@ -131,7 +131,7 @@ def compare_signed(op: Op, x: Node, y: Node) -> Node:
     """`op` of a signed `x` and an unsigned `y`: a negative `x` is less than any `y`."""
     negative = x < 0
     below = scalar(op in (ops.less, ops.less_equal, ops.not_equal), BOOL)
-    return ops.select(negative, below, op(convert(x, y.type.dtype), y))
+    return ops.select(negative, below, op(cast_to(x, y.type.dtype), y))
 
 
 def ordered(op: Op) -> Binary:
@@ -187,7 +187,7 @@ def matmul(x: Node, y: Node) -> Node:
     """Products of matrices. A vector is a row on the left and a column on the right."""
     _check_axes(x, 1, y, 1)
     if x.type.dtype is BOOL:
-        return truth(matmul(convert(x, S32), convert(y, S32)))
+        return truth(matmul(cast_to(x, S32), cast_to(y, S32)))
     if y.type.ndim > 2 and x.type.ndim > 1:
         return ops.matmul(x, y)
     contract = ((x.type.ndim - 1,), (max(y.type.ndim - 2, 0),))
