@@ -245,6 +245,12 @@ def indexing() -> Iterator[Sample]:
     yield Sample("UpperBound", (line, x(1, 4)))
     yield Sample("InvertPermutation", (np.array([2, 0, 1, 3], np.int32),))
     yield Sample("InTopKV2", (x(4, 5), ints(4), np.int32(2)))
+    yield Sample("InTopK", (x(4, 5), ints(4)), {"k": 2})
+    yield Sample("NthElement", (ints(3, 6, high=90), np.int32(2)), gradient=False)
+    yield Sample("NthElement", (ints(3, 6, high=90), np.int32(1)), {"reverse": True})
+    yield Sample("UnravelIndex", (ints(4, high=24), np.array([2, 3, 4], np.int32)))
+    ends = np.array([0.2, 0.8], np.float32)
+    yield Sample("HistogramFixedWidth", (x(4, 5), ends, np.int32(5)))
 
 
 def products() -> Iterator[Sample]:
@@ -317,6 +323,9 @@ def volumes() -> Iterator[Sample]:
         for k, s in ((2, 2), (3, 2), (3, 1)):
             attrs = {"ksize": [1, k, k, 1], "strides": [1, s, s, 1], "padding": padding}
             yield Sample("MaxPool", (x(*image),), attrs)
+            for batch in (False, True):
+                more = {**attrs, "include_batch_in_index": batch}
+                yield Sample("MaxPoolWithArgmax", (x(*image),), more)
             yield Sample("AvgPool", (x(*image),), attrs)
     attrs = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 1, 2, 1, 1], "padding": "SAME"}
     yield Sample("MaxPool3D", (x(*volume),), attrs)
@@ -341,6 +350,13 @@ def neural() -> Iterator[Sample]:
         attrs = {"epsilon": 1e-3, "is_training": training}
         given = (x(3, 4, 4, 4), *line)
         yield Sample("FusedBatchNormV3", given, attrs, near=1e-4, gradient=False)
+    sparse = np.array([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [2, 2]], np.int64)
+    values, steps = np.array([1, 1, 3, 2, 0, 2], np.int32), np.array([7, 4, 6], np.int32)
+    yield Sample("CTCLoss", (x(7, 3, 5, low=-2, high=2), sparse, values, steps))
+    gates = [x(3, 4), x(3, 5), x(3, 5), x(9, 20), x(5), x(5), x(5), x(20)]
+    for clip in (0.4, 0.0):
+        attrs = {"forget_bias": 0.5, "cell_clip": clip}
+        yield Sample("LSTMBlockCell", tuple(gates), attrs, gradient=False)
 
 
 def algebra() -> Iterator[Sample]:
@@ -350,6 +366,7 @@ def algebra() -> Iterator[Sample]:
         a = x(2, 3, 3, dtype=dtype)
         positive = (a @ a.transpose(0, 2, 1) + 3 * np.eye(3)).astype(dtype)
         yield Sample("Cholesky", (positive,), near=near)
+        yield Sample("Lu", (positive,), near=near, gradient=False)
         yield Sample("MatrixInverse", (positive,), near=near)
         yield Sample("MatrixDeterminant", (positive,), near=near)
         yield Sample("LogMatrixDeterminant", (positive,), near=near)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
-from lazytensor.frontends.tf.rows.resampling import FILTERS
+from lazytensor.core.lib.filters import FILTERS
 from lazytensor.frontends.tf.rows.warping import PADDED
 from tests.tensorflow_frontend.samples import x
 

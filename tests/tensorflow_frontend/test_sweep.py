@@ -35,8 +35,10 @@ COMPILED = {
 """TensorFlow has no kernels of them, only its compiler knows them."""
 INDIRECT = {
     "MaxPoolGrad", "MaxPool3DGrad", "AvgPoolGrad", "AvgPool3DGrad", "FusedBatchNormGradV3",
+    "MaxPoolGradWithArgmax", "ScaleAndTranslate", "ScaleAndTranslateGrad", "ResizeBicubic",
+    "ResizeBicubicGrad",
 }  # fmt: skip
-"""Tested as the gradients of others."""
+"""Tested as the gradients of others, or in `test_images.py`."""
 
 
 def test_every_row_has_a_sample() -> None:

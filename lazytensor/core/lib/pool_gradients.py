@@ -34,8 +34,8 @@ class Windows(NamedTuple):
 
 def scattered_planes(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
     """`grad` added up at `indices` of planes: the last `n` axes of `shape`, as one."""
-    outer, inner = prod(shape[:-n]), prod(shape[-n:])
-    many = prod(grad.type.shape[-n:])
+    outer, inner = prod(shape[: len(shape) - n]), prod(shape[len(shape) - n :])
+    many = prod(grad.type.shape[grad.type.ndim - n :])
     places = ops.reshape(indices, shape=(outer, many))
     lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
     zeros = filled((outer, inner), 0, grad.type.dtype)

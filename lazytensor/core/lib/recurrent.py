@@ -49,12 +49,17 @@ def tanh_slope(y: Node) -> Node:
     return _rest(ops.square(y))
 
 
-def lstm_step(gates: Nodes, cell: Node) -> tuple[Nodes, Nodes]:
-    """The hidden state and the cell's, and the gates after their activations."""
+def lstm_step(gates: Nodes, cell: Node, bound: float | None = None) -> tuple[Nodes, Nodes]:
+    """The hidden state and the cell's, and the gates after their activations.
+
+    `bound`: the most that the cell's state is, either way.
+    """
     first, second, third, last = gates
     entering, kept, leaving = map(ops.logistic, (first, second, last))
     new = ops.tanh(third)
     after = kept * cell + entering * new
+    if bound is not None:
+        after = ops.clamp(like(-bound, after), after, like(bound, after))
     return (leaving * ops.tanh(after), after), (entering, kept, new, leaving)
 
 

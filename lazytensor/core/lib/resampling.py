@@ -9,25 +9,30 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.dtypes import F32
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import cast_to, is_inexact
+from lazytensor.core.lib.numbers import HALVES, cast_to, is_inexact
 
 Matrix = np.ndarray
 
 Weigh = Callable[[int, int, bool, float | None], Matrix]
 
 
-def mapped(x: Node, matrices: Sequence[Matrix]) -> Node:
-    """The last axes of `x`, each multiplied by a matrix from the left."""
+def mapped(x: Node, matrices: Sequence[Matrix], first: int | None = None) -> Node:
+    """Axes of `x` from `first` on, or the last ones, each multiplied by a matrix from the left.
+
+    x: numbers; integers are rounded and kept in their range. Result: dtype of x.
+    """
     dtype = x.type.dtype
-    wide = F32 if dtype in (F16, BF16) or not is_inexact(dtype) else dtype
-    made = cast_to(x, wide)
-    axis = x.type.ndim - len(matrices)
+    wide = F32 if dtype in HALVES or not is_inexact(dtype) else dtype
+    made, end = cast_to(x, wide), x.type.ndim - len(matrices)
+    axis = end if first is None else first
     for matrix in matrices:  # the axis that is contracted comes back as the last one
-        weights = ops.leaf(matrix.astype(wide))
+        weights = ops.leaf(np.ascontiguousarray(matrix, wide))
         made = ops.dot_general(made, weights, contract=((axis,), (1,)))
+    n, m = x.type.ndim, len(matrices)
+    made = ops.moved(made, (*range(axis), *range(n - m, n), *range(axis, n - m)))
     if not is_inexact(dtype):
         info = np.iinfo(dtype)
         low, high = (cast_to(float(bound), wide) for bound in (info.min, info.max))
@@ -42,7 +47,7 @@ def _step(n: int, m: int, align: bool, scale: float | None) -> np.float32:
     return np.float32(1 / scale if scale else n / m)
 
 
-def _hot(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
+def picking(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
     made = np.zeros((m, n))
     np.add.at(made, (np.arange(m), np.clip(at, 0, n - 1).astype(np.int64)), share)
     return made
@@ -51,7 +56,7 @@ def _hot(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
 def _nearest(exact: bool) -> Weigh:
     def weigh(n: int, m: int, align: bool, scale: float | None) -> Matrix:
         places = np.arange(m, dtype=np.float32) + np.float32(0.5 if exact else 0)
-        return _hot(m, n, np.floor(places * _step(n, m, False, scale)))
+        return picking(m, n, np.floor(places * _step(n, m, False, scale)))
 
     return weigh
 
@@ -67,7 +72,7 @@ def _linear(n: int, m: int, align: bool, scale: float | None) -> Matrix:
     source = np.maximum(_sources(n, m, align, scale), 0)
     below = np.floor(source)
     share = np.clip(source - below, 0, 1)
-    return _hot(m, n, below, 1 - share) + _hot(m, n, below + 1, share)
+    return picking(m, n, below, 1 - share) + picking(m, n, below + 1, share)
 
 
 def _cubic_filter(x: Matrix, a: float) -> Matrix:
@@ -82,7 +87,7 @@ def _cubic(n: int, m: int, align: bool, scale: float | None) -> Matrix:
     below = np.floor(source)
     made = np.zeros((m, n))
     for tap in (-1, 0, 1, 2):
-        made += _hot(m, n, below + tap, _cubic_filter(source - below - tap, -0.75))
+        made += picking(m, n, below + tap, _cubic_filter(source - below - tap, -0.75))
     return made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import C64, C128, F32, complex_of
+from lazytensor.core.ir.dtypes import C64, C128, F32, S32, complex_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
 from lazytensor.core.lib import arranging, matrices
@@ -117,6 +117,16 @@ def _log_determinant(x: Node, **_: Any) -> Any:
     return sign, size
 
 
+def _lu(x: Node, *, output_idx_type: np.dtype = S32, **_: Any) -> tuple[Node, Node]:
+    packed, _pivots, places = ops.lu(x)
+    info = matrices.first_zero(packed)
+    fine = ops.reduce_and(ops.equal(info, scalar(0, S32)), axes=tuple(range(info.type.ndim)))
+    sure = checks.guard(fine, "Input is not invertible.")
+    made = packed if sure is None else ops.guarded(packed, sure)
+    return made, ops.convert(places, dtype=output_idx_type)
+
+
+rows({"Lu": _lu}, moving=True)
 rows({"MatrixInverse": _inverse, "MatrixSolve": _solve, "SelfAdjointEigV2": _eigh}, moving=True)
 rows({"MatrixTriangularSolve": _triangular_solve, "Qr": _qr, "Svd": _svd,
       "Cholesky": _cholesky, "LogMatrixDeterminant": _log_determinant,

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import losses
+from lazytensor.core.lib.ctc import ctc_loss, ctc_loss_backward
+from lazytensor.core.lib.numbers import filled
+from lazytensor.core.lib.recurrent import lstm_step, split
 from lazytensor.frontends.tf.dispatch.table import rows
+from lazytensor.frontends.tf.rows import checks
 from lazytensor.frontends.tf.rows.checks import inside
 from lazytensor.frontends.tf.rows.elementwise import number
 from lazytensor.frontends.tf.rows.indexing import wide
@@ -96,6 +102,48 @@ def _batch_norm_grad(
     return *made, nothing, nothing
 
 
+def _ctc_loss(
+    logits: Node, indices: np.ndarray, values: Node, steps: Node, *,
+    preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False, **_: Any,
+) -> tuple[Node, Node]:  # fmt: skip
+    """Labels come as a sparse matrix; the last class is the blank."""
+    if preprocess_collapse_repeated or not ctc_merge_repeated or ignore_longer_outputs_than_inputs:
+        raise ValueError("labels that are changed, or left out")
+    _, count, classes = logits.type.shape
+    lengths = np.bincount(indices[:, 0], minlength=count)
+    first = np.cumsum(lengths) - lengths
+    most = max(int(lengths.max(initial=0)), 1)
+    places = np.minimum(first[:, None] + np.arange(most), max(len(indices) - 1, 0))
+    labels = ops.gather(wide(values), ops.leaf(places), axes=(0,))
+    logs = ops.log_softmax(logits, axis=2)
+    given = logs, labels, wide(steps), ops.leaf(lengths.astype(np.int64))
+    loss, table = ctc_loss(*given, blank=classes - 1)
+    fits = checks.guard(
+        ops.reduce_and(ops.is_finite(loss), axes=(0,)),
+        "Not enough time for target transition sequence",
+    )
+    loss = loss if fits is None else ops.guarded(loss, fits)
+    ones = filled(loss.type.shape, 1, loss.type.dtype)
+    slope = ctc_loss_backward(ones, *given, loss, table, blank=classes - 1, zero_infinity=False)
+    return loss, slope
+
+
+def _lstm_cell(
+    x: Node, cell: Node, hidden: Node, weight: Node, wci: Node, wcf: Node, wco: Node, bias: Node,
+    *, forget_bias: float = 1.0, cell_clip: float = 3.0, use_peephole: bool = False, **_: Any,
+) -> tuple[Node, ...]:  # fmt: skip
+    if use_peephole:
+        raise ValueError("gates that see the cell's state")
+    joint = ops.concatenate(x, hidden, axis=1)
+    entering, new, kept, leaving = split(ops.matmul(joint, weight) + bias, 4)
+    given = entering, kept + forget_bias, new, leaving
+    (state, after), (i, f, ci, o) = lstm_step(given, cell, cell_clip if cell_clip > 0 else None)
+    return i, after, f, o, ci, ops.tanh(after), state
+
+
+rows({"CTCLoss": _ctc_loss}, host=(1,), moving=True)
+rows({"LSTMBlockCell": _lstm_cell})
 rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
       "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
       "SoftmaxCrossEntropyWithLogits": _cross_entropy,

@@ -12,12 +12,16 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import trace_types
-from lazytensor.core.ir.dtypes import FLOATS, S32, S64
+from lazytensor.core.ir.dtypes import BOOL, FLOATS, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.arranging import stacked
+from lazytensor.core.lib.histograms import counted
+from lazytensor.core.lib.ranking import kth_smallest, unraveled
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
+from lazytensor.frontends.tf.rows.elementwise import number
 from lazytensor.frontends.tf.rows.indexing import wide
 from lazytensor.frontends.tf.rows.reductions import passed_over
 
@@ -100,6 +104,35 @@ def _searched(behind: str) -> Function:
     return row
 
 
+def _nth(x: Node, n: np.ndarray, *, reverse: bool = False, **_: Any) -> Node:
+    last = x.type.ndim - 1
+    k = x.type.shape[last] - 1 - int(n) if reverse else int(n)
+    if x.type.dtype in FLOATS or not 0 <= k < x.type.shape[last]:
+        raise ValueError("NaN has no place in the order of TF's kernel")
+    return kth_smallest(x, k, last)[0]
+
+
+def _unravel(indices: Node, dims: np.ndarray, **_: Any) -> Node:
+    lines = unraveled(wide(indices), tuple(dims.tolist()))
+    return ops.convert(stacked(lines, 0), dtype=indices.type.dtype)
+
+
+def _histogram(
+    x: Node, ends: np.ndarray, bins: np.ndarray, *, dtype: np.dtype = S32, **_: Any
+) -> Node:
+    """Elements beyond the ends are counted in the outer bins."""
+    low, high = ends.tolist()
+    line = ops.reshape(x, shape=(x.type.size,))
+    step = number((high - low) / int(bins), x)
+    places = ops.maximum(line - number(low, x), number(0, x)) / step
+    places = ops.minimum(places, number(int(bins) - 1, x))
+    every = ops.broadcast(scalar(True, BOOL), shape=line.type.shape)
+    return ops.convert(counted(wide(places), every, None, int(bins)), dtype=dtype)
+
+
+rows({"NthElement": _nth, "UnravelIndex": _unravel}, host=(1,))
+rows({"HistogramFixedWidth": _histogram}, host=(1, 2))
+rows({"InTopK": lambda x, targets, *, k, **_: _in_top_k(x, targets, np.array(k))})
 rows({"LowerBound": _searched("less"), "UpperBound": _searched("not greater")})
 rows({"InTopKV2": _in_top_k}, host=(2,))
 rows({"TopKV2": _top_k}, host=(1,))

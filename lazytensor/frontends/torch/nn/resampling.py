@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.resampling import Matrix, _hot, adaptive_means, mapped, resize_matrix
+from lazytensor.core.lib.resampling import Matrix, adaptive_means, mapped, picking, resize_matrix
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -76,7 +76,7 @@ def _edges_backward(grad: Node, x: Node, padding: Sequence[int]) -> Node:
     inner = x.type.shape[-count:]
     pads = [padding[2 * i : 2 * i + 2] for i in reversed(range(count))]
     matrices = [
-        _hot(n + low + high, n, np.arange(n + low + high) - low).T
+        picking(n + low + high, n, np.arange(n + low + high) - low).T
         for n, (low, high) in zip(inner, pads, strict=True)
     ]
     return mapped(grad, matrices)
