@@ -25,7 +25,8 @@ from lazytensor.core import binaries
 def reuse(
     json_file: Path | None, html_file: Path | None, static: bool, others: tuple[Path, ...]
 ) -> int:
-    """Count what the frontends share: lines of code, methods, the core's ops.
+    """Count what the frontends share: lines of code, functions, the core's ops
+    and compositions.
 
     Then run the same workloads in each: lines run, and whether the programs are one.
     """

@@ -18,7 +18,6 @@ def page(record: Mapping[str, Any]) -> str:
     body = "\n".join(
         [
             *_lines(record["static"]),
-            *_methods(record["methods"]),
             *_dynamic(record["dynamic"]),
         ]
     )
@@ -28,10 +27,11 @@ def page(record: Mapping[str, Any]) -> str:
 def _lines(found: Mapping[str, Any]) -> list[str]:
     shared = found["shared_lines"]
     rows = [
-        (NAMES.get(name, name), {**shared, "own": f["lines"]}, percent(f["share"]) + " shared")
+        (NAMES.get(name, name), {**shared, "own": f["lines"]},
+         f"{percent(f['share'])} shared, {percent(f['strict_share'])} strictly")
         for name, f in found["frontends"].items()
-    ]
-    heads = ("", "ops supported", "rows", "lines an op", "core ops used", "composites used")
+    ]  # fmt: skip
+    heads = ("", "ops supported", "rows", "lines an op", "core ops used", "compositions used")
     figures = [
         (
             NAMES.get(name, name),
@@ -39,29 +39,14 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
             if f["supported"] is None
             else (f["supported"], f["rows"], f"{f['lines'] / f['supported']:.1f}")),
             len(f["ops"]),
-            len(f["composites"]),
+            len(f["compositions"]),
         )
         for name, f in found["frontends"].items()
     ]  # fmt: skip
-    alike = len(found["ops_in_all"]), len(found["composites_in_all"])
-    figures.append(("by all", "", "", "", *alike))
+    users = [len(names) for names in found["compositions"].values()]
+    figures.append(("by all", "", "", "", len(found["ops_in_all"]), users.count(3)))
+    figures.append(("by two or more", "", "", "", "", sum(n > 1 for n in users)))
     return ["<h2>Lines of code</h2>", _bars(rows), _table(heads, figures)]
-
-
-def _methods(found: Mapping[str, Any]) -> list[str]:
-    rows = [
-        (f"{NAMES[m['frontend']]}, {m['kind']}",
-         {"core": m["reused"], "overridden": m["overridden"], "own": m["own"]},
-         percent(m["share_of_all"]) + " reused")
-        for m in found["counts"]
-    ]  # fmt: skip
-    published = " and ".join(map(percent, found["published"]))
-    low, high = map(percent, found["published_by_lines"])
-    note = (
-        f"PyTorch's Lazy Tensor Core: {published} of the methods reused; by lines, "
-        f"the paper's two code bases: {low} to {high}."
-    )
-    return ["<h2>Methods of tensors and executors</h2>", _bars(rows), f"<p>{note}</p>"]
 
 
 def _dynamic(found: Mapping[str, Any]) -> list[str]:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import lazytensor
-from lazytensor.reuse import methods, static
+from lazytensor.reuse import static
 from lazytensor.reuse.components import FRONTENDS, is_installed
 from lazytensor.reuse.dynamic import Comparison, Run, measure, shares_of_steps
-from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.static import Frontend, Static
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Increased when a name in the record is removed or changes its meaning."""
 
 
@@ -23,7 +22,6 @@ class Report:
     """The results of `lazytensor reuse`; `dynamic` is empty if no workloads were run."""
 
     static: Static
-    methods: tuple[Methods, ...]
     dynamic: tuple[Comparison, ...]
 
     def record(self) -> dict[str, Any]:
@@ -37,17 +35,8 @@ class Report:
                 "tool_lines": found.tools,
                 "ops_declared": found.declared,
                 "ops_in_all": list(found.in_all()),
-                "composites_in_all": list(found.composites_in_all()),
-                "composites_shared": list(found.composites_shared()),
+                "compositions": {name: list(users) for name, users in found.compositions.items()},
                 "frontends": {f.name: _frontend(f) for f in found.frontends},
-            },
-            "methods": {
-                "published": list(PUBLISHED),
-                "published_by_lines": list(BY_LINES),
-                "counts": [
-                    asdict(m) | {"share": m.share, "share_of_all": m.share_of_all}
-                    for m in self.methods
-                ],
             },
             "dynamic": {
                 "installed": {name: is_installed(name) for name in FRONTENDS},
@@ -78,7 +67,7 @@ RECORDED: Final = ("lines", "steps", "ops", "cuts", "compiles", "hits", "fallbac
 
 def _frontend(found: Frontend) -> dict[str, Any]:
     record = {name: value for name, value in asdict(found).items() if name != "name"}
-    return record | {"ops": list(found.ops), "composites": list(found.composites)}
+    return record | {"ops": list(found.ops), "compositions": list(found.compositions)}
 
 
 def make(others: Iterable[Path] = (), *, runs: bool = True) -> Report:
@@ -86,4 +75,4 @@ def make(others: Iterable[Path] = (), *, runs: bool = True) -> Report:
 
     `runs`: run the workloads too. Raises: SyntaxError for a file of `others` that is not Python.
     """
-    return Report(static.measure(others), methods.measure(), measure() if runs else ())
+    return Report(static.measure(others), measure() if runs else ())

@@ -61,6 +61,12 @@ def count_lines(paths: Iterable[Path]) -> int:
     return sum(len(code_lines(path.read_text(encoding="utf-8"), str(path))) for path in paths)
 
 
+def count_functions(paths: Iterable[Path]) -> int:
+    """The functions and methods that the files define."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return sum(isinstance(node, kinds) for path in paths for node in ast.walk(parsed(path)))
+
+
 def texts(paths: Iterable[Path]) -> set[str]:
     """All string literals of the files, keys of their tables included."""
     return {

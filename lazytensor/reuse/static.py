@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Op
+from lazytensor.reuse import compositions
 from lazytensor.reuse.components import FRONTENDS, SHARED, TOOLS, is_installed, paths
-from lazytensor.reuse.source import count_lines, ops_used, python_files, texts
+from lazytensor.reuse.source import count_functions, count_lines, ops_used, python_files, texts
 from lazytensor.reuse.supported import SUPPORTED
 
 
@@ -18,19 +20,25 @@ from lazytensor.reuse.supported import SUPPORTED
 class Frontend:
     """The counts of one frontend.
 
-    `lines`: its own lines of code. `share`: the shared lines' share of these and its own lines.
+    `lines`, `functions`: its own lines of code, functions and methods. `share`, `function_share`:
+    those that it shares, of these and its own. `alone`: lines of `core/lib` that no other frontend
+    of the package uses; `strict_share` counts them as its own, and others' as nobody's.
     `supported`: operations of its framework that it records. `rows`: those of them that its source
     names; the others are composed of these. Both are None if the framework is not installed or not
-    in `SUPPORTED`. `ops`, `composites`: names of the core's ops that its source uses.
+    in `SUPPORTED`. `ops`, `compositions`: names in the core that its source uses.
     """
 
     name: str
     lines: int
+    functions: int
+    alone: int
     share: float
+    strict_share: float
+    function_share: float
     supported: int | None
     rows: int | None
     ops: tuple[str, ...]
-    composites: tuple[str, ...]
+    compositions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,8 @@ class Static:
     frontends: tuple[Frontend, ...]
     declared: int
     """Ops that the core declares under a public name."""
+    compositions: dict[str, tuple[str, ...]]
+    """The core's compositions, and the frontends of the package that use each."""
 
     def ours(self) -> tuple[Frontend, ...]:
         """The frontends of the package."""
@@ -49,21 +59,12 @@ class Static:
 
     def in_all(self) -> tuple[str, ...]:
         """The ops that all frontends of the package use."""
-        return _common(frontend.ops for frontend in self.ours())
+        found = [set(frontend.ops) for frontend in self.ours()]
+        return tuple(sorted(set.intersection(*found)))
 
-    def composites_in_all(self) -> tuple[str, ...]:
-        """The composites among them."""
-        return _common(frontend.composites for frontend in self.ours())
-
-    def composites_shared(self) -> tuple[str, ...]:
-        """The composites that at least two frontends use."""
-        used = [name for frontend in self.ours() for name in frontend.composites]
-        return tuple(sorted({name for name in used if used.count(name) > 1}))
-
-
-def _common(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    found = [set(some) for some in names]
-    return tuple(sorted(set.intersection(*found))) if found else ()
+    def used_by(self, least: int) -> tuple[str, ...]:
+        """The compositions that at least this many frontends of the package use."""
+        return tuple(name for name, users in self.compositions.items() if len(users) >= least)
 
 
 def public_ops() -> dict[str, Op]:
@@ -76,25 +77,74 @@ def measure(others: Iterable[Path] = ()) -> Static:
 
     Raises: SyntaxError for a file there that is not Python.
     """
-    shared = {name: count_lines(paths(*folders)) for name, folders in SHARED.items()}
-    total = sum(shared.values())
+    files = {name: paths(*folders) for name, folders in SHARED.items()}
+    shared = {name: count_lines(found) for name, found in files.items()}
     known = public_ops()
     # Count these first, so that errors in them are raised before frameworks are imported.
-    theirs = [_frontend(path.stem, python_files([path]), total, known) for path in others]
-    ours = [_frontend(name, paths(*folders), total, known) for name, folders in FRONTENDS.items()]
-    return Static(shared, count_lines(paths(*TOOLS)), (*ours, *theirs), len(known))
+    given = {path.stem: _sources(path.stem, python_files([path]), known) for path in others}
+    own = {name: _sources(name, paths(*folders), known) for name, folders in FRONTENDS.items()}
+    alone = _alone({name: sources.files for name, sources in own.items()})
+    functions = sum(map(count_functions, files.values()))
+    totals = _Totals(sum(shared.values()), functions, sum(alone.values()))
+    frontends = [_frontend(s, alone.get(n, 0), totals) for n, s in (own | given).items()]
+    users = {
+        name: tuple(f.name for f in frontends[: len(FRONTENDS)] if name in f.compositions)
+        for name in _compositions(known)
+    }
+    return Static(shared, count_lines(paths(*TOOLS)), tuple(frontends), len(known), users)
 
 
-def _frontend(name: str, files: list[Path], shared: int, known: dict[str, Op]) -> Frontend:
-    lines = count_lines(files)
-    used = sorted(ops_used(files, known))
+class _Totals(NamedTuple):
+    """Of the shared parts: lines, functions, lines that a single frontend uses."""
+
+    lines: int
+    functions: int
+    alone: int
+
+
+class _Sources(NamedTuple):
+    """A frontend's files, and what they say."""
+
+    name: str
+    files: list[Path]
+    lines: int
+    functions: int
+    ops: tuple[str, ...]
+    compositions: tuple[str, ...]
+
+
+def _compositions(known: dict[str, Op]) -> tuple[str, ...]:
+    """The names of all compositions: `softmax` of an op, `pooling.mean_pool` of `core/lib`."""
+    composites = {name for name, op in known.items() if isinstance(op, Composite)}
+    return tuple(sorted(composites | {".".join(name) for name in compositions.public()}))
+
+
+def _sources(name: str, files: list[Path], known: dict[str, Op]) -> _Sources:
+    ops_ = tuple(sorted(ops_used(files, known)))
+    used = {".".join(pair) for pair in compositions.used(files)} | set(ops_)
+    found = tuple(name for name in _compositions(known) if name in used)
+    return _Sources(name, files, count_lines(files), count_functions(files), ops_, found)
+
+
+def _alone(files: dict[str, list[Path]]) -> dict[str, int]:
+    """The lines of modules of `core/lib` that a single frontend uses, by frontend."""
+    modules = {name: compositions.modules(compositions.used(some)) for name, some in files.items()}
+    return {
+        name: count_lines(own - set[Path]().union(*(m for n, m in modules.items() if n != name)))
+        for name, own in modules.items()
+    }
+
+
+def _frontend(found: _Sources, alone: int, totals: _Totals) -> Frontend:
     supported = rows = None
-    if name in SUPPORTED and is_installed(name):
-        operations = SUPPORTED[name]()
+    if found.name in SUPPORTED and is_installed(found.name):
+        operations = SUPPORTED[found.name]()
         supported = len(operations)
-        written = texts(files)
-        rows = len(operations & written)
-    composites = tuple(op for op in used if isinstance(known[op], Composite))
+        rows = len(operations & texts(found.files))
+    strict = totals.lines - totals.alone
     return Frontend(
-        name, lines, shared / (shared + lines), supported, rows, tuple(used), composites
-    )
+        found.name, found.lines, found.functions, alone,
+        totals.lines / (totals.lines + found.lines), strict / (strict + found.lines + alone),
+        totals.functions / (totals.functions + found.functions),
+        supported, rows, found.ops, found.compositions,
+    )  # fmt: skip

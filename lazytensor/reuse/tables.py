@@ -7,7 +7,6 @@ from rich.table import Table
 
 from lazytensor.cli.table import ABSENT, table
 from lazytensor.reuse.dynamic import Comparison, shares_of_steps
-from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.report import Report
 from lazytensor.reuse.static import Static
 
@@ -17,7 +16,6 @@ def show(found: Report) -> None:
     console = Console()
     console.print(_lines(found.static))
     console.print(_ops(found.static))
-    console.print(_methods(found.methods))
     if found.dynamic:
         console.print(_runs(found.dynamic))
         console.print(_programs(found.dynamic))
@@ -29,45 +27,35 @@ def percent(share: float) -> str:
 
 
 def _lines(found: Static) -> Table:
-    shown = table("Lines of code", "own", "shared", "ops", "rows", "lines an op")
+    heads = "own", "shared", "strictly", "of functions", "ops", "rows", "lines an op"
+    shown = table("Lines of code", *heads)
     total = sum(found.shared.values())
     for name, lines in found.shared.items():
-        shown.add_row(name, f"{lines:,}", "", "", "", "")
+        shown.add_row(name, f"{lines:,}", *[""] * 6)
     shown.add_section()
     for f in found.frontends:
         figures = ["not installed" if f.name in NAMES else ABSENT, ABSENT, ABSENT]
         if f.supported is not None:
             figures = [f"{f.supported:,}", f"{f.rows:,}", f"{f.lines / f.supported:.1f}"]
-        shown.add_row(NAMES.get(f.name, f.name), f"{f.lines:,}", percent(f.share), *figures)
-    shown.caption = f"shared: of {total:,} lines and a frontend's own. Tools: {found.tools:,} lines"
+        shares = map(percent, (f.share, f.strict_share, f.function_share))
+        shown.add_row(NAMES.get(f.name, f.name), f"{f.lines:,}", *shares, *figures)
+    shown.caption = (
+        f"shared: of {total:,} lines and a frontend's own; strictly: without what a single "
+        f"frontend uses of core/lib, which is its own. Tools: {found.tools:,} lines"
+    )
     shown.caption_justify = "left"
     return shown
 
 
 def _ops(found: Static) -> Table:
-    shown = table("Of the core", "ops used", "composites")
+    shown = table("Of the core", "ops used", "compositions")
     for f in found.frontends:
-        shown.add_row(NAMES.get(f.name, f.name), str(len(f.ops)), str(len(f.composites)))
+        shown.add_row(NAMES.get(f.name, f.name), str(len(f.ops)), str(len(f.compositions)))
     shown.add_section()
-    alike = len(found.in_all()), len(found.composites_in_all())
-    shown.add_row("by all of them", *map(str, alike))
-    shown.add_row("by two or more", "", str(len(found.composites_shared())))
-    shown.add_row("declared", str(found.declared), "")
-    return shown
-
-
-def _methods(found: tuple[Methods, ...]) -> Table:
-    shown = table("Methods", "reused", "overridden", "share", "own", "of all")
-    for m in found:
-        counts = str(m.reused), str(m.overridden), percent(m.share), str(m.own)
-        shown.add_row(f"{NAMES[m.frontend]}, {m.kind}", *counts, percent(m.share_of_all))
-    first, second = map(percent, PUBLISHED)
-    low, high = map(percent, BY_LINES)
-    shown.caption = (
-        f"PyTorch's Lazy Tensor Core: {first} and {second} reused; "
-        f"by lines, the paper's two code bases: {low} to {high}"
-    )
-    shown.caption_justify = "left"
+    shown.add_row("by all three", str(len(found.in_all())), str(len(found.used_by(3))))
+    shown.add_row("by two or more", "", str(len(found.used_by(2))))
+    shown.add_row("by none", "", str(len(found.compositions) - len(found.used_by(1))))
+    shown.add_row("declared", str(found.declared), str(len(found.compositions)))
     return shown
 
 

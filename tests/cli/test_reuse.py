@@ -78,7 +78,11 @@ def test_the_report_counts_a_frontend_by_somebody_else(project: Write, lazytenso
     said = json.loads((folder / "said.json").read_text())
     mine = said["static"]["frontends"]["mine"]
     shared = sum(said["static"]["shared_lines"].values())
-    assert (mine["lines"], mine["ops"], mine["composites"]) == (3, ["add", "softmax"], ["softmax"])
+    assert (mine["lines"], mine["ops"], mine["compositions"]) == (
+        3,
+        ["add", "softmax"],
+        ["softmax"],
+    )
     assert mine["share"] == shared / (shared + 3)
     assert "mine" in done.stdout
     (folder / "mine" / "broken.py").write_text("def")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lazytensor.core.binaries import COMPILED, mode
-from lazytensor.reuse import dynamic, page, report
+from lazytensor.reuse import dynamic, page, report, source
 from lazytensor.reuse.components import FRONTENDS, is_installed
 from lazytensor.reuse.workloads import WORKLOADS
 
@@ -70,14 +70,13 @@ def test_frontends_run_little_code_of_their_own(found: report.Report) -> None:
 
 
 def test_the_record(found: report.Report, record: dict[str, Any]) -> None:
-    assert list(record) == ["schema", "version", "static", "methods", "dynamic"]
-    assert record["schema"] == report.SCHEMA == 1
+    assert list(record) == ["schema", "version", "static", "dynamic"]
+    assert record["schema"] == report.SCHEMA == 2
     for name, frontend in record["static"]["frontends"].items():
-        assert set(frontend["composites"]) <= set(frontend["ops"])
+        assert set(frontend["compositions"]) <= set(record["static"]["compositions"])
+        assert frontend["strict_share"] <= frontend["share"] < 1
         assert (frontend["supported"] is not None) is is_installed(name)
         assert set(record["static"]["ops_in_all"]) <= set(frontend["ops"])
-    for methods in record["methods"]["counts"]:
-        assert 0 <= methods["share_of_all"] <= methods["share"] <= 1
     for workload in record["dynamic"]["workloads"]:
         for name, run in workload["runs"].items():
             assert run["lines"].keys() <= {"core", "backend", "tools", *FRONTENDS}, name
@@ -85,18 +84,27 @@ def test_the_record(found: report.Report, record: dict[str, Any]) -> None:
             assert run["lines"][name] > 0
 
 
+def test_each_composition_names_its_users(found: report.Report) -> None:
+    users = found.static.compositions
+    assert users["softmax"] == ("torch", "tf")
+    assert users["einsum.einsum"] == ("numpy", "tf")
+    assert users["arranging.rolled"] == ("numpy", "torch", "tf")
+    unused = [name for name, by in users.items() if not by and "." in name]
+    assert not unused, "a function of core/lib that no frontend uses"
+
+
 def test_only_lines_of_code_that_ran_are_counted() -> None:
     with dynamic.executed() as lines:
-        report.methods.functions(Path(__file__))
+        source.count_lines([Path(__file__)])
     (files,) = ({file for file, _ in lines["tools"]},)
-    assert {Path(file).name for file in files} == {"methods.py", "source.py"}
+    assert {Path(file).name for file in files} == {"source.py"}
     assert not lines["core"]
 
 
 def test_the_page_needs_nothing_else(record: dict[str, Any], tmp_path: Path) -> None:
     text = page.page(record)
     assert not re.search(r'(?:src|href)="|https?://|@import|<script', text)
-    bars = len(record["static"]["frontends"]) + len(record["methods"]["counts"])
+    bars = len(record["static"]["frontends"])
     bars += sum(len(workload["runs"]) for workload in record["dynamic"]["workloads"])
     assert text.count("class=bar") == bars
     if CHROMIUM is None:

@@ -199,3 +199,27 @@ def fitted(x: Node, axis: int, n: int) -> Node:
     if more <= 0:
         return ops.part(x, axis, 0, n) if more else x
     return padded(x, like(0, x), [(0, more if i == axis else 0) for i in range(x.type.ndim)])
+
+
+def checked_places(places: Node, size: int, error: type[Exception], text: str = "") -> Node:
+    """Indices of an axis, s64, negative ones counted from its end; checked when they are computed.
+
+    Raises, then: `error`, with `text` or one that names the size.
+    """
+    places = ops.select(places < 0, places + size, places)
+    inside = ops.reduce_and((places >= 0) & (places < size), axes=tuple(range(places.type.ndim)))
+    text = text or f"an index is out of bounds for an axis of {size} elements"
+    return ops.guarded(places, ops.guard(inside, error=error, text=text))
+
+
+def at_points(x: Node, places: Sequence[Node]) -> Node:
+    """The parts of `x` at these indices of its first axes. places: s64, shapes that broadcast."""
+    return ops.gather(x, *places, axes=tuple(range(len(places))))
+
+
+def with_points(x: Node, places: Sequence[Node], updates: Node) -> Node:
+    """`x` with updates, of its dtype, at these indices of its first axes."""
+    axes = tuple(range(len(places)))
+    front = np.broadcast_shapes(*(place.type.shape for place in places))
+    updates = ops.broadcast(updates, shape=(*front, *x.type.shape[len(places) :]))
+    return ops.scatter(x, updates, *places, axes=axes, mode="set")

@@ -8,28 +8,38 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import cast_to, filled, like
+from lazytensor.core.lib.numbers import cast_to, filled, like, widened
+
+
+def vector_norm(x: Node, p: float, axes: tuple[int, ...]) -> Node:
+    """The p-norm over `axes`, computed in f32 at least; infinite `p` gives an extreme size.
+
+    x: floats or complex. Result: the real dtype of x. Raises: ShapeError for an extreme of nothing.
+    """
+    if p == 2:
+        return ops.norm2(x, axes=axes)
+    narrow = ops.abs(x)
+    sizes = widened(narrow)
+    if math.isinf(p):
+        made = (ops.reduce_max if p > 0 else ops.reduce_min)(sizes, axes=axes)
+    elif p == 0:
+        flags = ops.not_equal(sizes, like(0, sizes))
+        made = ops.reduce_sum(cast_to(flags, sizes.type.dtype), axes=axes)
+    elif p == 1:
+        made = ops.reduce_sum(sizes, axes=axes)
+    else:
+        made = ops.reduce_sum(sizes ** like(p, sizes), axes=axes) ** like(1 / p, sizes)
+    return cast_to(made, narrow.type.dtype)
 
 
 def p_norm(apart: Node, p: float) -> Node:
-    """The p-norm over the last axis."""
-    last, size = (apart.type.ndim - 1,), ops.abs(apart)
-    made: Node
+    """The p-norm over the last axis; 0 of nothing. apart: floats."""
     if not apart.type.shape[-1]:
         return filled(apart.type.shape[:-1], 0, apart.type.dtype)
-    if p == 0:
-        flags = ops.not_equal(apart, like(0, apart))
-        made = ops.reduce_sum(cast_to(flags, apart.type.dtype), axes=last)
-    elif p == 1:
-        made = ops.reduce_sum(size, axes=last)
-    elif p == 2:
-        made = ops.sqrt(ops.reduce_sum(ops.square(apart), axes=last))
-    elif math.isinf(p):
-        made = ops.reduce_max(size, axes=last)
-    else:
-        total = ops.reduce_sum(size ** like(p, apart), axes=last)
-        made = total ** like(1 / p, apart)
-    return made
+    if p == 2:
+        last = (apart.type.ndim - 1,)
+        return ops.sqrt(ops.reduce_sum(ops.square(apart), axes=last))
+    return vector_norm(apart, p, (apart.type.ndim - 1,))
 
 
 def _slope(apart: Node, distance: Node, p: float) -> Node:

@@ -135,11 +135,12 @@ def solved_by_cholesky(factor: Node, right: Node, upper: bool) -> Node:
     return substituted(factor, half, upper, False, "none" if upper else "adjoint")
 
 
-def least_squares(a: Node, b: Node, rcond: float | None) -> tuple[Node, Node, Node]:
+def least_squares(a: Node, b: Node, rcond: float | Node | None) -> tuple[Node, Node, Node]:
     """The solutions of least length of `a @ x ~ b` by singular values, the ranks, the values.
 
     a: floats or complex[..., m, n]. b: dtype of a[..., m, k]. `rcond`: singular values up to this
-    share of the largest count as 0; None: the rounding error. Result: [..., n, k]; s64; reals.
+    share of the largest, one for all or for each matrix, count as 0; None: the rounding error.
+    Result: [..., n, k]; s64; reals.
     """
     m, n = a.type.shape[-2:]
     u, s, vh = ops.svd(a, full=False)
@@ -201,3 +202,9 @@ def times_reflections(x: Node, factors: Node, other: Node, left: bool, conjugate
     if conjugate:
         whole = adjoint(whole)
     return product(whole, other) if left else product(other, whole)
+
+
+def cross(x: Node, y: Node, axis: int) -> Node:
+    """The cross products of vectors of three elements along `axis`. x, y: numbers of one type."""
+    (a, b, c), (d, e, f) = ([ops.part(t, axis, i, 1) for i in range(3)] for t in (x, y))
+    return ops.concatenate(b * f - c * e, c * d - a * f, a * e - b * d, axis=axis)

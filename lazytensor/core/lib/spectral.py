@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod, sqrt
 from typing import Final
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.arranging import fitted
 
 TRANSFORM_AXES: Final = 3
 """Axes that the core's op transforms at a time."""
@@ -46,3 +48,21 @@ def fourier(x: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> 
     for each, group in transform_groups(kind, axes):
         x = transformed(x, each, lengths[group], axes[group])
     return x
+
+
+def normalized_fourier(
+    x: Node, kind: str, lengths: Sequence[int], axes: Sequence[int], norm: str
+) -> Node:
+    """The transform of `x`, cut or filled with zeros to `lengths`, with the factor of `norm`.
+
+    norm: which direction divides by the number of elements: `backward`, `forward`, or `ortho`,
+    with which both divide by its square root. See `fourier`.
+    """
+    for n, axis in zip(lengths, axes, strict=True):
+        half = kind == "IRFFT" and axis == axes[-1]
+        x = fitted(x, axis, n // 2 + 1 if half else n)
+    made, count = fourier(x, kind, lengths, axes), prod(lengths)
+    share = {"backward": 1.0, "ortho": sqrt(count), "forward": float(count)}[norm]
+    if share == 1:
+        return made
+    return made * (share if kind in ("IFFT", "IRFFT") else 1 / share)

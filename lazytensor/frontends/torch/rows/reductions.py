@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64, U8, U64, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
+from lazytensor.core.lib.distances import vector_norm
 from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
@@ -192,25 +193,9 @@ def _norm(
         )
     refuse_many_axes(x.type.ndim)
     axes = axes_of(dim, x.type.ndim)
-    if ord == 2:
-        return ops.norm2(x, axes=axes, keepdims=bool(keepdim))
-    if ord < 0 or math.isinf(ord):
+    if ord != 2 and (ord < 0 or math.isinf(ord)):
         _check_norm(x, ord, axes, dim is None or not dim)
-    sizes = ops.abs(x)
-    narrow = sizes.type.dtype
-    own = F32 if narrow in HALVES else narrow
-    sizes = cast_to(sizes, own)
-    if math.isinf(ord):
-        made = (ops.reduce_max if ord > 0 else ops.reduce_min)(sizes, axes=axes)
-    elif ord == 0:
-        flags = ops.not_equal(sizes, cast_to(0, own))
-        made = ops.reduce_sum(cast_to(flags, own), axes=axes)
-    elif ord == 1:
-        made = ops.reduce_sum(sizes, axes=axes)
-    else:
-        total = ops.reduce_sum(sizes ** cast_to(ord, own), axes=axes)
-        made = total ** cast_to(1 / ord, own)
-    return ops.kept(cast_to(made, narrow), x, axes, keepdim)
+    return ops.kept(vector_norm(x, ord, axes), x, axes, keepdim)
 
 
 def _cumulative(op: Op) -> Row:
