@@ -8,15 +8,14 @@ import numpy as np
 
 from lazytensor.frontends.array_api.array import Array
 from lazytensor.frontends.array_api.elementwise import NUMBERS, OPERATORS, REFLECTED
-from lazytensor.frontends.array_api.functions import FFT, FUNCTIONS, LINALG
+from lazytensor.frontends.array_api.functions import EXTENSIONS, FUNCTIONS
 
 __array_api_version__ = "2024.12"
 newaxis = None
 float32, float64, complex64, complex128 = map(np.dtype, "fdFD")
 int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool = map(np.dtype, "bhilBHIL?")
 __array_namespace_info__ = np.__array_namespace_info__
-linalg, fft = SimpleNamespace(**LINALG), SimpleNamespace(**FFT)
-globals().update(FUNCTIONS)
+globals().update(FUNCTIONS, **{n: SimpleNamespace(**f) for n, f in EXTENSIONS.items()})
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -29,18 +28,10 @@ def can_cast(from_: Any, to: Any, /) -> Any:
     return np.can_cast(getattr(from_, "dtype", from_), to)
 
 
-def _in_place(function: Any) -> Any:
-    def call(x: Array, y: Any) -> Array:
-        x.ref.write(FUNCTIONS["astype"](function(x, y), x.dtype, copy=False).node)
-        return x
-
-    return call
-
-
 for _name, _function in OPERATORS.items():
-    setattr(Array, f"__{_name}__", lambda *xs, function=FUNCTIONS[_function]: function(*xs))
-for _name, _function in REFLECTED.items():
-    setattr(Array, f"__r{_name}__", lambda x, y, function=FUNCTIONS[_function]: function(y, x))
-    setattr(Array, f"__i{_name}__", _in_place(FUNCTIONS[_function]))
+    setattr(Array, f"__{_name}__", lambda *xs, f=FUNCTIONS[_function]: f(*xs))
+    if _name in REFLECTED:
+        setattr(Array, f"__r{_name}__", lambda x, y, f=FUNCTIONS[_function]: f(y, x))
+        setattr(Array, f"__i{_name}__", lambda x, y, f=FUNCTIONS[_function]: x.become(f(x, y)))
 for _kind in NUMBERS:
     setattr(Array, f"__{_kind.__name__}__", lambda x, kind=_kind: kind(x.__array__()[()]))

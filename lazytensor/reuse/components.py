@@ -21,11 +21,19 @@ FRONTENDS: Final = {
     "numpy": ("frontends/numpy", "numpy"),
     "torch": ("frontends/torch", "frontends/autoload.py", "torch.py"),
     "tf": ("frontends/tf", "tf.py"),
+    "array_api": ("frontends/array_api", "array_api.py"),
 }
 """Per frontend: its folder, and other files that only it needs."""
 TOOLS: Final = ("artifacts", "building", "cli", "inspection", "reuse", "swap")
 """Commands, pages, reports and exported programs: neither shared nor a frontend's."""
-INSTALLED: Final = {"numpy": "numpy", "torch": "torch", "tf": "tensorflow"}
+COMPARED: Final = ("numpy", "torch", "tf")
+"""The frontends that the workloads are written for."""
+NAMES: Final = {
+    "numpy": "NumPy", "torch": "PyTorch", "tf": "TensorFlow", "array_api": "array API",
+}  # fmt: skip
+INSTALLED: Final = {
+    "numpy": "numpy", "torch": "torch", "tf": "tensorflow", "array_api": "numpy",
+}  # fmt: skip
 """Per frontend: its framework's package."""
 
 

@@ -1,6 +1,7 @@
 """Compositions of the core: its composite ops, and the public functions of `core/lib`.
 
-A frontend uses one if its source names it, or if it names one that names it. Modules of `core/lib`
+A frontend uses one if its source names it, passes its module on as a whole, or names another that
+names it. Modules of `core/lib`
 that a single frontend uses are shared by nobody: `alone` has their lines.
 """
 
@@ -10,7 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from lazytensor.reuse.components import PACKAGE
 from lazytensor.reuse.source import parsed
@@ -37,20 +38,46 @@ def named(paths: Iterable[Path]) -> set[Name]:
     return {name for path in paths for name in _named(parsed(path))}
 
 
+class _Imports(NamedTuple):
+    """What a file imports of `core/lib`: modules by their names there, and functions."""
+
+    modules: dict[str, str]
+    functions: dict[str, Name]
+
+    @classmethod
+    def of(cls, tree: ast.Module) -> _Imports:
+        made = cls({}, {})
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(LIB):
+                continue
+            names = {alias.asname or alias.name: alias.name for alias in node.names}
+            module = str(node.module).removeprefix(LIB).removeprefix(".")
+            if module:
+                made.functions.update((own, (module, name)) for own, name in names.items())
+            else:
+                made.modules.update(names)
+        return made
+
+    def used(self, tree: ast.AST) -> Iterator[Name]:
+        """The functions that a part of the file names."""
+        owners = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        for node in ast.walk(tree):
+            owner = node.value if isinstance(node, ast.Attribute) else None
+            if isinstance(node, ast.Attribute) and isinstance(owner, ast.Name):
+                if owner.id in self.modules:
+                    yield self.modules[owner.id], node.attr
+            elif isinstance(node, ast.Name) and node.id in self.functions:
+                yield self.functions[node.id]
+            elif isinstance(node, ast.Name) and node.id in self.modules and id(node) not in owners:
+                yield from (name for name in public() if name[0] == self.modules[node.id])
+
+
 def _named(tree: ast.Module) -> Iterator[Name]:
-    modules: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == LIB:
-            modules.update((alias.asname or alias.name, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{LIB}."):
-            module = str(node.module).removeprefix(f"{LIB}.")
-            yield module, ""
-            yield from ((module, alias.name) for alias in node.names)
-    yield from ((module, "") for module in modules.values())
-    for node in ast.walk(tree):
-        owner = node.value if isinstance(node, ast.Attribute) else None
-        if isinstance(node, ast.Attribute) and isinstance(owner, ast.Name) and owner.id in modules:
-            yield modules[owner.id], node.attr
+    imports = _Imports.of(tree)
+    for module in (*imports.modules.values(), *(m for m, _ in imports.functions.values())):
+        yield module, ""
+    yield from imports.functions.values()
+    yield from imports.used(tree)
 
 
 @cache
@@ -59,15 +86,14 @@ def _within() -> dict[Name, set[Name]]:
     found: dict[Name, set[Name]] = {}
     for path in FOLDER.glob("*.py"):
         tree = parsed(path)
-        outside = set(_named(tree))
-        found[path.stem, ""] = {(module, "") for module, _ in outside}
-        own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        imports = _Imports.of(tree)
+        found[path.stem, ""] = {(module, "") for module, _ in _named(tree)}
         for node in tree.body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            said = {(m, name) for m, name in outside if name in names}
-            found[path.stem, node.name] = said | {(path.stem, name) for name in names & own}
+            if isinstance(node, ast.FunctionDef):
+                names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+                own = {(path.stem, n.name) for n in tree.body
+                       if isinstance(n, ast.FunctionDef) and n.name in names}  # fmt: skip
+                found[path.stem, node.name] = {*imports.used(node), *own}
     return found
 
 

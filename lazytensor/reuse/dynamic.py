@@ -23,7 +23,7 @@ from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host.layout_probe import results as results_of
-from lazytensor.reuse.components import BACKEND, CORE, FRONTENDS, is_installed
+from lazytensor.reuse.components import BACKEND, COMPARED, CORE, is_installed
 from lazytensor.reuse.coverage import Lines, executed
 from lazytensor.reuse.workloads import WORKLOADS, Workload
 
@@ -103,7 +103,7 @@ COUNTED: Final = ("cuts", "compiles", "cache_hits")
 
 def measure() -> tuple[Comparison, ...]:
     """Run every workload in every frontend twice; the first run does work of imports."""
-    installed = [name for name in FRONTENDS if is_installed(name)]
+    installed = [name for name in COMPARED if is_installed(name)]
     modules = {name: import_module(f"lazytensor.reuse.workloads.in_{name}") for name in installed}
     with _everything_recorded():
         fetch(ops.add(ops.leaf(np.ones(2)), ops.leaf(np.ones(2))))  # imports the backend

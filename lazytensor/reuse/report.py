@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import lazytensor
 from lazytensor.reuse import static
-from lazytensor.reuse.components import FRONTENDS, is_installed
+from lazytensor.reuse.components import COMPARED, is_installed
 from lazytensor.reuse.dynamic import Comparison, Run, measure, shares_of_steps
 from lazytensor.reuse.static import Frontend, Static
 
@@ -39,7 +39,7 @@ class Report:
                 "frontends": {f.name: _frontend(f) for f in found.frontends},
             },
             "dynamic": {
-                "installed": {name: is_installed(name) for name in FRONTENDS},
+                "installed": {name: is_installed(name) for name in COMPARED},
                 "share_of_steps": shares_of_steps(self.dynamic),
                 "workloads": [_comparison(found) for found in self.dynamic],
             },

@@ -28,13 +28,19 @@ def _tf() -> set[str]:
     return set(table.HANDLERS) - set(table.NATIVE)
 
 
+def _array_api() -> set[str]:
+    functions: Any = import_module("lazytensor.frontends.array_api.functions")
+    return set(functions.FUNCTIONS) | set(functions.LINALG) | set(functions.FFT)
+
+
 SUPPORTED: Final[dict[str, Callable[[], set[str]]]] = {
     "numpy": _numpy,
     "torch": _torch,
     "tf": _tf,
+    "array_api": _array_api,
 }
 """Per frontend: the names of the framework's operations that it records.
 
 NumPy's are functions and ufuncs; a name in two modules counts once. Torch's are overloads of ATen's
-operators; TensorFlow's are raw ops.
+operators; TensorFlow's are raw ops; the array API's are the standard's functions.
 """

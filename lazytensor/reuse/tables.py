@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.table import ABSENT, table
+from lazytensor.reuse.components import NAMES
 from lazytensor.reuse.dynamic import Comparison, shares_of_steps
 from lazytensor.reuse.report import Report
 from lazytensor.reuse.static import Static
@@ -52,7 +53,8 @@ def _ops(found: Static) -> Table:
     for f in found.frontends:
         shown.add_row(NAMES.get(f.name, f.name), str(len(f.ops)), str(len(f.compositions)))
     shown.add_section()
-    shown.add_row("by all three", str(len(found.in_all())), str(len(found.used_by(3))))
+    shown.add_row("by all four", str(len(found.in_all())), str(len(found.used_by(4))))
+    shown.add_row("by three or more", "", str(len(found.used_by(3))))
     shown.add_row("by two or more", "", str(len(found.used_by(2))))
     shown.add_row("by none", "", str(len(found.compositions) - len(found.used_by(1))))
     shown.add_row("declared", str(found.declared), str(len(found.compositions)))
@@ -83,6 +85,3 @@ def _programs(found: tuple[Comparison, ...]) -> Table:
     shown.caption = "equal: in the normal form. Compiles: of each frontend, run one after another"
     shown.caption_justify = "left"
     return shown
-
-
-NAMES = {"numpy": "NumPy", "torch": "PyTorch", "tf": "TensorFlow"}

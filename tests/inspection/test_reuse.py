@@ -11,7 +11,7 @@ import pytest
 
 from lazytensor.core.binaries import COMPILED, mode
 from lazytensor.reuse import dynamic, page, report, source
-from lazytensor.reuse.components import FRONTENDS, is_installed
+from lazytensor.reuse.components import COMPARED, FRONTENDS, is_installed
 from lazytensor.reuse.workloads import WORKLOADS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -39,7 +39,7 @@ DIFFERENT = {"k-means": "TensorFlow's argmin passes over NaN; NumPy's and torch'
 
 
 def test_the_programs_are_equal_and_compiled_once(found: report.Report) -> None:
-    installed = [name for name in FRONTENDS if is_installed(name)]
+    installed = [name for name in COMPARED if is_installed(name)]
     assert [comparison.workload for comparison in found.dynamic] == list(WORKLOADS)
     for comparison in found.dynamic:
         differs = comparison.workload.name in DIFFERENT
@@ -88,7 +88,7 @@ def test_each_composition_names_its_users(found: report.Report) -> None:
     users = found.static.compositions
     assert users["softmax"] == ("torch", "tf")
     assert users["einsum.einsum"] == ("numpy", "tf")
-    assert users["arranging.rolled"] == ("numpy", "torch", "tf")
+    assert users["arranging.rolled"] == ("numpy", "torch", "tf", "array_api")
     unused = [name for name, by in users.items() if not by and "." in name]
     assert not unused, "a function of core/lib that no frontend uses"
 

@@ -11,6 +11,7 @@ from math import prod
 from typing import Final
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
@@ -19,9 +20,17 @@ from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib.numbers import like
 
 Ints = tuple[int, ...]
-Pairs = Sequence[tuple[int, int]]
+Axes = int | tuple[int, ...] | None
+Pairs = Sequence[Sequence[int]]
 MOST_RUNS: Final = 8
 """Runs of equally spaced indices up to which `picked` slices and joins instead of gathering."""
+
+
+def axes_of(x: Node, axis: Axes) -> Ints:
+    """The axes that `axis` names, negative ones counted from the last; None is all."""
+    if axis is None:
+        return tuple(range(x.type.ndim))
+    return normalize_axis_tuple(axis, x.type.ndim)
 
 
 def joined(xs: Sequence[Node], axis: int) -> Node:
@@ -213,13 +222,19 @@ def checked_places(places: Node, size: int, error: type[Exception], text: str = 
 
 
 def at_points(x: Node, places: Sequence[Node]) -> Node:
-    """The parts of `x` at these indices of its first axes. places: s64, shapes that broadcast."""
+    """The parts of `x` at these indices of its first axes; a number has one axis for them.
+
+    places: s64, shapes that broadcast.
+    """
+    x = x if x.type.ndim else ops.new_axis(x)
     return ops.gather(x, *places, axes=tuple(range(len(places))))
 
 
 def with_points(x: Node, places: Sequence[Node], updates: Node) -> Node:
-    """`x` with updates, of its dtype, at these indices of its first axes."""
-    axes = tuple(range(len(places)))
+    """`x` with updates, of its dtype, at these indices of its first axes; see `at_points`."""
+    axes, shape = tuple(range(len(places))), x.type.shape
     front = np.broadcast_shapes(*(place.type.shape for place in places))
-    updates = ops.broadcast(updates, shape=(*front, *x.type.shape[len(places) :]))
-    return ops.scatter(x, updates, *places, axes=axes, mode="set")
+    updates = ops.broadcast(updates, shape=(*front, *shape[len(places) :]))
+    x = x if shape else ops.new_axis(x)
+    made = ops.scatter(x, updates, *places, axes=axes, mode="set")
+    return made if shape else ops.reshape(made, shape=())

@@ -42,7 +42,7 @@ def table_gradient(
 class Bags(NamedTuple):
     """The number of bags, the bag of each index, and which indices count: s64[n], bools[n]."""
 
-    count: int
+    many: int
     of: Node
     counted: Node
 
@@ -57,8 +57,8 @@ class Bags(NamedTuple):
         return cls(starts.type.size - int(last), bags, counted)
 
     def sizes(self) -> Node:
-        """The number of indices that count of each bag: s64[count]."""
-        return rows_added(self.count, cast_to(self.counted, S64), self.of)
+        """The number of indices that count of each bag: s64[many]."""
+        return rows_added(self.many, cast_to(self.manyed, S64), self.of)
 
 
 def bag_sums(table: Node, places: Node, bags: Bags, weights: Node | None = None) -> Node:
@@ -69,8 +69,8 @@ def bag_sums(table: Node, places: Node, bags: Bags, weights: Node | None = None)
     read = ops.gather(table, places, axes=(0,))
     if weights is not None:
         read = read * ops.new_axis(weights)
-    read = ops.select(ops.new_axis(bags.counted), read, like(0, read))
-    return rows_added(bags.count, read, bags.of)
+    read = ops.select(ops.new_axis(bags.manyed), read, like(0, read))
+    return rows_added(bags.many, read, bags.of)
 
 
 def divided_by_sizes(x: Node, sizes: Node) -> Node:
@@ -83,10 +83,10 @@ def bag_largest(table: Node, places: Node, bags: Bags) -> tuple[Node, Node]:
 
     table: floats[rows, m]. places: s64[n]. Result: dtype of table[count, m]; s64.
     """
-    shape: Shape = (bags.count, table.type.shape[1])
+    shape: Shape = (bags.many, table.type.shape[1])
     read = ops.gather(table, places, axes=(0,))
     lowest = like(-math.inf, read)
-    given = ops.select(ops.new_axis(bags.counted), read, lowest)
+    given = ops.select(ops.new_axis(bags.manyed), read, lowest)
     least = filled(shape, -math.inf, read.type.dtype)
     made = ops.scatter(least, given, bags.of, axes=(0,), mode="max")
     hit = ops.equal(given, ops.gather(made, bags.of, axes=(0,)))

@@ -31,7 +31,8 @@ def _zero_pivot(x: Node, ok: Node) -> Node:
         _region("the first pivot that is zero", lambda x, ok: first_zero(ops.lu(x)[0]), x, ok),
     )
     failed = cast_to(~_every(ok), S32)
-    return ops.case(failed, x, ok, branches=branches)
+    made: Node = ops.case(failed, x, ok, branches=branches)
+    return made
 
 
 @one_node

@@ -13,7 +13,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import COMPLEX, complex_of
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.manipulation import Axes, axes_of, roll
+from lazytensor.core.lib.arranging import Axes, axes_of
+from lazytensor.core.lib.manipulation import roll
 from lazytensor.core.lib.numbers import cast_to
 from lazytensor.core.lib.spectral import normalized_fourier
 

@@ -68,7 +68,7 @@ def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
 
     now = ops.broadcast(whole(0), shape=())
     types = [x.type for x in (now, ends, *state)]
-    made: Any = ops.while_(
+    made: tuple[Node, ...] = ops.while_(
         now, ends, *state,
         condition=Region(f"{name}: more", trace_types(more, types, {})),
         body=Region(f"{name}: tile", trace_types(body, types, {})),

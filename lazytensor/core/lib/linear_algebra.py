@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import diagonals, distances, matrices, numerics, statistics
-from lazytensor.core.lib.manipulation import Axes, axes_of, broadcast_arrays, moveaxis
+from lazytensor.core.lib.arranging import Axes, axes_of
+from lazytensor.core.lib.manipulation import broadcast_arrays, moveaxis
 
 
 def matmul(x1: Node, x2: Node, /) -> Node:
@@ -70,14 +71,73 @@ def cholesky(x: Node, /, *, upper: bool = False) -> Node:
     return ops.cholesky(x, lower=not upper)
 
 
-def qr(x: Node, /, *, mode: str = "reduced") -> tuple[Node, Node]:
+class QRResult(NamedTuple):
+    """The factors of matrices."""
+
+    Q: Node
+    R: Node
+
+
+def qr(x: Node, /, *, mode: str = "reduced") -> QRResult:
     """The factors Q and R; mode: `reduced` or `complete`."""
-    return ops.qr(x, full=mode == "complete")
+    return QRResult(*ops.qr(x, full=mode == "complete"))
 
 
-def svd(x: Node, /, *, full_matrices: bool = True) -> tuple[Node, Node, Node]:
-    """Singular vectors, values, and the adjoints of the right vectors."""
-    return ops.svd(x, full=full_matrices)
+class SVDResult(NamedTuple):
+    """Singular vectors and values; `Vh`: the adjoints of the right vectors."""
+
+    U: Node
+    S: Node
+    Vh: Node
+
+
+def svd(x: Node, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular vectors and values."""
+    return SVDResult(*ops.svd(x, full=full_matrices))
+
+
+def svdvals(x: Node, /) -> Node:
+    """Singular values, the largest first."""
+    return ops.singular_values(x)
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: Node
+    eigenvectors: Node
+
+
+def eigh(x: Node, /) -> EighResult:
+    """The eigenvalues of Hermitian matrices, the least first, and their vectors."""
+    return EighResult(*ops.eigh(x))
+
+
+def eigvalsh(x: Node, /) -> Node:
+    """The eigenvalues of Hermitian matrices, the least first."""
+    return ops.eigvalsh(x)
+
+
+class SlogdetResult(NamedTuple):
+    """The signs of determinants, and the logarithms of their sizes."""
+
+    sign: Node
+    logabsdet: Node
+
+
+def slogdet(x: Node, /) -> SlogdetResult:
+    """The signs of determinants, and the logarithms of their sizes."""
+    return SlogdetResult(*ops.slogdet(x))
+
+
+def det(x: Node, /) -> Node:
+    """Determinants."""
+    return ops.det(x)
+
+
+def inv(x: Node, /) -> Node:
+    """Inverses."""
+    return ops.inv(x)
 
 
 def solve(x1: Node, x2: Node, /) -> Node:

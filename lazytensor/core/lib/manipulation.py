@@ -16,16 +16,8 @@ from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib import arranging, diagonals, ranking
-from lazytensor.core.lib.numbers import cast_to
-
-Axes = int | tuple[int, ...] | None
-
-
-def axes_of(x: Node, axis: Axes) -> tuple[int, ...]:
-    """The axes that `axis` names; None is all."""
-    if axis is None:
-        return tuple(range(x.type.ndim))
-    return normalize_axis_tuple(axis, x.type.ndim)
+from lazytensor.core.lib.arranging import Axes, axes_of
+from lazytensor.core.lib.numbers import cast_to, like
 
 
 def _axis(x: Node, axis: int, more: int = 0) -> int:
@@ -165,9 +157,9 @@ def _checked(x: Node, indices: Node, place: int) -> Node:
     return arranging.checked_places(cast_to(indices, S64), x.type.shape[place], IndexError)
 
 
-def take(x: Node, indices: Node, /, *, axis: int = 0) -> Node:
+def take(x: Node, indices: Node, /, *, axis: int | None = None) -> Node:
     """The parts at indices along an axis."""
-    place = _axis(x, 0 if axis is None else axis)
+    place = _axis(x, axis or 0)
     return arranging.taken(x, _checked(x, indices, place), place)
 
 
@@ -189,3 +181,9 @@ def diff(
         last = ops.part(made, place, made.type.shape[place] - size, size)
         made = last - ops.part(made, place, 0, size)
     return made
+
+
+def clip(x: Node, /, min: Any = None, max: Any = None) -> Node:
+    """The elements, but at least `min` and at most `max`: numbers, or nodes that broadcast."""
+    made = x if min is None else ops.maximum(x, like(min, x))
+    return made if max is None else ops.minimum(made, like(max, x))

@@ -113,8 +113,8 @@ class Comparison:
         if x.type.dtype is y.type.dtype:
             return self.op(x, y)
         if x.type.dtype.kind == "u":
-            return compare_signed(_MIRRORED[self.op], y, x)
-        return compare_signed(self.op, x, y)
+            return _compare_signed(_MIRRORED[self.op], y, x)
+        return _compare_signed(self.op, x, y)
 
 
 _MIRRORED: Final = {
@@ -127,7 +127,7 @@ _MIRRORED: Final = {
 }
 
 
-def compare_signed(op: Op, x: Node, y: Node) -> Node:
+def _compare_signed(op: Op, x: Node, y: Node) -> Node:
     """`op` of a signed `x` and an unsigned `y`: a negative `x` is less than any `y`."""
     negative = x < 0
     below = scalar(op in (ops.less, ops.less_equal, ops.not_equal), BOOL)

@@ -120,7 +120,7 @@ def _adaptive_windows(n: int, count: int) -> np.ndarray:
     begin = np.arange(count) * n // count
     end = -(-(np.arange(count) + 1) * n // count)
     steps = np.arange(int((end - begin).max(initial=1)))
-    return np.minimum(begin[:, None] + steps, end[:, None] - 1)
+    return np.asarray(np.minimum(begin[:, None] + steps, end[:, None] - 1))
 
 
 def adaptive_max_pool(x: Node, count: Ints) -> tuple[Node, Node]:

@@ -64,15 +64,15 @@ def _nearest(exact: bool) -> Weigh:
 def _sources(n: int, m: int, align: bool, scale: float | None) -> Matrix:
     step, places = _step(n, m, align, scale), np.arange(m, dtype=np.float32)
     if align:
-        return step * places
-    return step * (places + np.float32(0.5)) - np.float32(0.5)
+        return np.asarray(step * places)
+    return np.asarray(step * (places + np.float32(0.5)) - np.float32(0.5))
 
 
 def _linear(n: int, m: int, align: bool, scale: float | None) -> Matrix:
     source = np.maximum(_sources(n, m, align, scale), 0)
     below = np.floor(source)
     share = np.clip(source - below, 0, 1)
-    return picking(m, n, below, 1 - share) + picking(m, n, below + 1, share)
+    return np.asarray(picking(m, n, below, 1 - share) + picking(m, n, below + 1, share))
 
 
 def _cubic_filter(x: Matrix, a: float) -> Matrix:
@@ -110,7 +110,7 @@ def _smoothed(reach: int, filter: Callable[[Matrix], Matrix]) -> Weigh:
 
 
 def _tent(x: Matrix) -> Matrix:
-    return np.maximum(1 - np.abs(x), 0)
+    return np.asarray(np.maximum(1 - np.abs(x), 0))
 
 
 def adaptive_means(n: int, m: int) -> Matrix:

@@ -16,7 +16,7 @@ from lazytensor.core.ir.dtypes import BOOL
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.lib import arranging, ranking
-from lazytensor.core.lib.manipulation import Axes, axes_of
+from lazytensor.core.lib.arranging import Axes, axes_of
 from lazytensor.core.lib.numbers import cast_to, like
 
 _WIDE: Final = {kind: np.dtype(wide) for kind, wide in zip("biu", "llL", strict=True)}

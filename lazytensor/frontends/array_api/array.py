@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.array_base import Holder
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.buffers.interop import Offer
+from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import arranging
 from lazytensor.core.lib.matrices import transposed
@@ -29,6 +31,11 @@ class Array(Holder):
 
     def __init__(self, ref: Any) -> None:
         self.ref = ref
+
+    def become(self, other: Array) -> Array:
+        """Take the elements of another array, in the dtype that this one has."""
+        self.ref.write(cast_to(other.node, self.dtype))
+        return self
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """The array itself: there is one device."""
@@ -76,7 +83,7 @@ def _items(key: Any) -> tuple[Any, ...]:
     """The items of a key; bounds of slices that are arrays are computed."""
     items = key if isinstance(key, tuple) else (key,)
     return tuple(
-        slice(*(int(n) if isinstance(n, Array) else n for n in (k.start, k.stop, k.step)))
+        slice(*(int(np.asarray(n)) if isinstance(n, Array) else n for n in (k.start, k.stop, k.step)))
         if isinstance(k, slice) else k for k in items
     )  # fmt: skip
 
@@ -84,10 +91,9 @@ def _items(key: Any) -> tuple[Any, ...]:
 def _places(x: Array, items: tuple[Any, ...]) -> list[Node]:
     """The indices along the first axes; those of a mask are known once it is computed."""
     if len(items) == 1 and items[0].dtype == np.bool_:
-        return [ops.leaf(line) for line in np.nonzero(np.asarray(items[0]))]
-    nodes = [node_of(item, np.dtype(np.int64)) for item in items if item is not ...]
-    sizes = zip(nodes, x.shape, strict=False)
-    return [arranging.checked_places(p, n, IndexError) for p, n in sizes]
+        return [ops.leaf(line) for line in np.nonzero(np.atleast_1d(items[0]))]
+    pairs = zip((node_of(k, S64) for k in items if k is not ...), x.shape, strict=False)
+    return [arranging.checked_places(index, n, IndexError) for index, n in pairs]
 
 
 def wrap(node: Node) -> Array:
@@ -107,25 +113,24 @@ def together(*xs: Any) -> list[Node]:
 
 
 def _lowered(x: Any) -> Any:
-    if isinstance(x, list | tuple) and any(isinstance(item, Array) for item in x):
-        return together(*x)
-    return x.node if isinstance(x, Array) else x
+    several = isinstance(x, list | tuple) and any(isinstance(item, Array) for item in x)
+    return together(*x) if several else getattr(x, "node", x)
 
 
-def _raised(made: Any, result: Any = None) -> Any:
-    if not isinstance(made, tuple | list):
+def _raised(made: Any) -> Any:
+    if isinstance(made, Node):
         return wrap(made)
-    parts = map(wrap, made)
-    return type(made)(parts) if result is None else result(*parts)
+    return getattr(made, "_make", type(made))(map(wrap, made))
 
 
-def lifted(function: Any, promotes: bool, result: Any = None) -> Any:
-    """A function of nodes as one of arrays. `promotes`: its first two operands get one dtype."""
+def lifted(function: Any) -> Any:
+    """A function of nodes as one of arrays; operands `x1` and `x2` are promoted to one dtype."""
+    promotes = list(signature(function).parameters)[:2] == ["x1", "x2"]
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [*together(*args[:2]), *args[2:]] if promotes else args
         named = {name: _lowered(x) for name, x in kwargs.items()}
-        return _raised(function(*map(_lowered, given), **named), result)
+        return _raised(function(*map(_lowered, given), **named))
 
     return call

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections import namedtuple
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.interop import offered
-from lazytensor.core.lib import fourier, linear_algebra, manipulation, statistics
+from lazytensor.core.lib import (
+    distances,
+    fourier,
+    histograms,
+    linear_algebra,
+    losses,
+    manipulation,
+    pooling,
+    random,
+    ranking,
+    resampling,
+    statistics,
+)
 from lazytensor.core.lib.numbers import cast_to
 from lazytensor.frontends.array_api.array import Array, lifted, node_of, together, wrap
 from lazytensor.frontends.array_api.elementwise import ELEMENTWISE, elementwise
-
-PROMOTED: Final = ("cross", "matmul", "outer", "searchsorted", "solve", "tensordot", "vecdot")
-"""Functions whose first two operands are promoted to one dtype."""
-RESULTS: Final[dict[str, Any]] = {
-    "qr": namedtuple("QRResult", "Q R"), "svd": namedtuple("SVDResult", "U S Vh"),
-    "eigh": namedtuple("EighResult", "eigenvalues eigenvectors"),
-    "slogdet": namedtuple("SlogdetResult", "sign logabsdet"),
-}  # fmt: skip
-"""The tuples that the standard names."""
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Array:
@@ -83,12 +85,6 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return wrap(manipulation.repeat(x.node, np.asarray(repeats), axis=axis))
 
 
-def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The elements, but at least `min` and at most `max`."""
-    made = x.node if min is None else ops.maximum(x.node, node_of(min, x.dtype))
-    return wrap(made if max is None else ops.minimum(made, node_of(max, x.dtype)))
-
-
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """The elements of `x1` where the condition holds, else of `x2`."""
     return wrap(ops.select(condition.node, *together(x1, x2)))
@@ -97,30 +93,27 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 def lifted_from(module: Any) -> dict[str, Any]:
     """The public functions of a module of the core, as functions of arrays."""
     own = inspect.getmembers(module, inspect.isfunction)
-    return {
-        name.rstrip("_"): lifted(function, name in PROMOTED, RESULTS.get(name))
-        for name, function in own
-        if function.__module__ == module.__name__ and name[0] != "_"
-    }
+    named = ((n, f) for n, f in own if f.__module__ == module.__name__ and n[0] != "_")
+    return {name.rstrip("_"): lifted(function) for name, function in named}
 
 
 CONSTANTS: Final = {"empty": 0, "zeros": 0, "ones": 1}
 HOSTED: Final = (
     "nonzero unique_all unique_counts unique_inverse unique_values arange eye linspace from_dlpack"
 )
-LINALG: Final = lifted_from(linear_algebra) | {
-    name: lifted(op, False, RESULTS.get(name)) for name, op in {
-        "det": ops.det, "inv": ops.inv, "eigh": ops.eigh, "eigvalsh": ops.eigvalsh,
-        "slogdet": ops.slogdet, "svdvals": ops.singular_values,
-    }.items()
-}  # fmt: skip
+LINALG: Final = lifted_from(linear_algebra)
 FFT: Final = lifted_from(fourier) | {
     "fftfreq": _frequencies(np.fft.fftfreq), "rfftfreq": _frequencies(np.fft.rfftfreq)
 }  # fmt: skip
+EXTENSIONS: Final = {
+    module.__name__.rpartition(".")[2]: lifted_from(module)
+    for module in (distances, histograms, losses, pooling, random, ranking, resampling)
+} | {"linalg": LINALG, "fft": FFT}
+"""Namespaces: the standard's two, and more of the core's compositions."""
 FUNCTIONS: Final[dict[str, Any]] = {
     **{name: elementwise(name, row) for name, row in ELEMENTWISE.items()},
     **lifted_from(manipulation), **lifted_from(statistics),
-    **{f.__name__: f for f in (asarray, astype, full, full_like, repeat, clip, where)},
+    **{f.__name__: f for f in (asarray, astype, full, full_like, repeat, where)},
     **{name: _by_numpy(getattr(np, name)) for name in HOSTED.split()},
     **{name: getattr(np, name) for name in ("finfo", "iinfo", "isdtype")},
     **{name: _constant(value) for name, value in CONSTANTS.items()},

@@ -154,9 +154,10 @@ def histogramdd(
     outer = [n + 2 for n in shape]  # NumPy has bins beyond both ends, too
     if math.prod(outer) >= 2**63:
         np.ravel_multi_index([np.zeros(1, int)] * depth, outer)  # raises
-    both = [_shared(*pair) for pair in zip(columns, edges, strict=True)]
+    pairs = [_shared(*pair) for pair in zip(columns, edges, strict=True)]
+    points, lines = [column for column, _ in pairs], [line for _, line in pairs]
     shares = _weights(weights, columns[0].type.shape)
-    made = convert(histograms.joint_histogram(*zip(*both, strict=True), shares), F64)
+    made = convert(histograms.joint_histogram(points, lines, shares), F64)
     if density:
         total = ops.reduce_sum(made, axes=tuple(i for i, _ in enumerate(edges)))
         made = histograms.over_widths(made, edges) / total

@@ -110,7 +110,7 @@ def _ctc_loss(
     """Labels come as a sparse matrix; the last class is the blank."""
     if preprocess_collapse_repeated or not ctc_merge_repeated or ignore_longer_outputs_than_inputs:
         raise ValueError("labels that are changed, or left out")
-    _, count, classes = logits.type.shape
+    count, classes = logits.type.shape[1:]
     lengths = np.bincount(indices[:, 0], minlength=count)
     first = np.cumsum(lengths) - lengths
     most = max(int(lengths.max(initial=0)), 1)

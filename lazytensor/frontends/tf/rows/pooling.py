@@ -69,7 +69,7 @@ def _max_places(
     """The largest of each window of images, and its place in the image, channels last."""
     plan = _plan(x.type.shape, ksize=ksize, strides=strides, padding=padding)
     pads = plan["padding"][1:3]
-    _, height, width, channels = x.type.shape
+    height, width, channels = x.type.shape[1:]
     sizes, steps = ksize[1:3], strides[1:3]
     count = tuple(
         (m + low + high - k) // s + 1

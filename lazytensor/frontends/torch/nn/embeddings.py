@@ -102,7 +102,7 @@ def _bag(
     made = embeddings.bag_sums(table, places, bags, weights)
     if mode == MEAN:
         made = embeddings.divided_by_sizes(made, size)
-    return made, bags.of, size, filled((bags.count, table.type.shape[1]), 0, S64)
+    return made, bags.of, size, filled((bags.many, table.type.shape[1]), 0, S64)
 
 
 def _bag_backward(
