@@ -58,7 +58,7 @@ class Bags(NamedTuple):
 
     def sizes(self) -> Node:
         """The number of indices that count of each bag: s64[many]."""
-        return rows_added(self.many, cast_to(self.manyed, S64), self.of)
+        return rows_added(self.many, cast_to(self.counted, S64), self.of)
 
 
 def bag_sums(table: Node, places: Node, bags: Bags, weights: Node | None = None) -> Node:
@@ -69,7 +69,7 @@ def bag_sums(table: Node, places: Node, bags: Bags, weights: Node | None = None)
     read = ops.gather(table, places, axes=(0,))
     if weights is not None:
         read = read * ops.new_axis(weights)
-    read = ops.select(ops.new_axis(bags.manyed), read, like(0, read))
+    read = ops.select(ops.new_axis(bags.counted), read, like(0, read))
     return rows_added(bags.many, read, bags.of)
 
 
@@ -86,7 +86,7 @@ def bag_largest(table: Node, places: Node, bags: Bags) -> tuple[Node, Node]:
     shape: Shape = (bags.many, table.type.shape[1])
     read = ops.gather(table, places, axes=(0,))
     lowest = like(-math.inf, read)
-    given = ops.select(ops.new_axis(bags.manyed), read, lowest)
+    given = ops.select(ops.new_axis(bags.counted), read, lowest)
     least = filled(shape, -math.inf, read.type.dtype)
     made = ops.scatter(least, given, bags.of, axes=(0,), mode="max")
     hit = ops.equal(given, ops.gather(made, bags.of, axes=(0,)))

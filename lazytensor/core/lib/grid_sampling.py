@@ -22,13 +22,13 @@ NEAREST: Final = 1
 
 BICUBIC: Final = 2
 
-ZEROS: Final = 0
+OUTSIDE_ZEROS: Final = 0
 
-BORDER: Final = 1
+OUTSIDE_BORDER: Final = 1
 
-REFLECTION: Final = 2
+OUTSIDE_REFLECTION: Final = 2
 
-_CUBIC = -0.75
+_CUBIC_SLOPE = -0.75
 
 
 class Tap(NamedTuple):
@@ -64,9 +64,9 @@ def _reflected(x: Node, size: int, align: bool) -> tuple[Node, Node]:
 
 
 def _padded(x: Node, size: int, padding: int, align: bool) -> tuple[Node, Node]:
-    if padding == BORDER:
+    if padding == OUTSIDE_BORDER:
         return _clipped(x, size)
-    if padding == REFLECTION:
+    if padding == OUTSIDE_REFLECTION:
         return _reflected(x, size, align)
     return x, like(1, x)
 
@@ -74,7 +74,7 @@ def _padded(x: Node, size: int, padding: int, align: bool) -> tuple[Node, Node]:
 def _cubic(distance: Node) -> tuple[Node, Node]:
     """The weight of an element at this distance, from -2 to 2, and its slope."""
     size = ops.abs(distance)
-    a = _CUBIC
+    a = _CUBIC_SLOPE
     near, near_slope = (1, 0, -(a + 3), a + 2), (0, -2 * (a + 3), 3 * (a + 2))
     far, far_slope = (-4 * a, 8 * a, -5 * a, a), (8 * a, -10 * a, 3 * a)
     inner = size < 1

@@ -18,14 +18,14 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.numbers import double
 
-STEP: Final = 0.1
+QUADRATURE_STEP: Final = 0.1
 
-_TURNS: Final = np.arange(-38, 39) * STEP
+_QUADRATURE_TURNS: Final = np.arange(-38, 39) * QUADRATURE_STEP
 
-PLACES: Final = np.exp(_TURNS - np.exp(-_TURNS))
+QUADRATURE_PLACES: Final = np.exp(_QUADRATURE_TURNS - np.exp(-_QUADRATURE_TURNS))
 """Nodes from 0 to beyond 40, for what falls off as exp(-v): by Takahasi and Mori (1974)."""
 
-WEIGHTS: Final = STEP * PLACES * (1 + np.exp(-_TURNS))
+QUADRATURE_WEIGHTS: Final = QUADRATURE_STEP * QUADRATURE_PLACES * (1 + np.exp(-_QUADRATURE_TURNS))
 
 
 def _scale(slope: Node, bend: Node) -> Node:
@@ -38,8 +38,8 @@ def _scale(slope: Node, bend: Node) -> Node:
 def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
     """Over all positive `v`, which are a new last axis."""
     column = ops.reshape(scale, shape=(*scale.type.shape, 1))
-    places = column * ops.leaf(PLACES)
-    values = integrand(places) * ops.leaf(WEIGHTS)
+    places = column * ops.leaf(QUADRATURE_PLACES)
+    values = integrand(places) * ops.leaf(QUADRATURE_WEIGHTS)
     total = ops.reduce_sum(values, axes=(values.type.ndim - 1,))
     return total * scale
 

@@ -14,12 +14,12 @@ from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.casting import cast
 
 HALVES: Final = (F16, BF16)
-_INEXACT: Final = FLOATS | FLOATS8 | COMPLEX
+_INEXACT_DTYPES: Final = FLOATS | FLOATS8 | COMPLEX
 
 
 def is_inexact(dtype: np.dtype) -> bool:
     """Whether a dtype is of floats or complex numbers."""
-    return dtype in _INEXACT
+    return dtype in _INEXACT_DTYPES
 
 
 def number(value: Any, dtype: np.dtype) -> Node:

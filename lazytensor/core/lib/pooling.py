@@ -1,6 +1,6 @@
 """Pools over the last axes of a tensor, with the places of the largest elements.
 
-Windows may overhang: `pads` before, and after the last element as far as the windows need. What
+PoolWindows may overhang: `pads` before, and after the last element as far as the windows need. What
 they overhang does not count. Places are indices into a plane, its axes taken as one.
 """
 
@@ -18,11 +18,11 @@ from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.core.lib.numbers import cast_to, filled, like, whole
-from lazytensor.core.lib.pool_gradients import Ints, Windows
+from lazytensor.core.lib.pool_gradients import Ints, PoolWindows
 from lazytensor.core.ops.movement import part
 
 
-def window_counts(shape: Ints, windows: Windows, ceil: bool) -> Ints:
+def window_counts(shape: Ints, windows: PoolWindows, ceil: bool) -> Ints:
     """The number of windows on each axis of `shape`; with `ceil` a last one that is not full."""
     found = []
     for n, k, g, s, p in zip(shape, *windows, strict=True):
@@ -34,7 +34,7 @@ def window_counts(shape: Ints, windows: Windows, ceil: bool) -> Ints:
     return tuple(found)
 
 
-def _overhangs(shape: Ints, windows: Windows, count: Ints) -> Ints:
+def _overhangs(shape: Ints, windows: PoolWindows, count: Ints) -> Ints:
     """How far the last windows reach beyond each axis; negative for elements in no window."""
     return tuple(
         (c - 1) * s + g * (k - 1) + 1 - m - p
@@ -42,7 +42,7 @@ def _overhangs(shape: Ints, windows: Windows, count: Ints) -> Ints:
     )
 
 
-def _overhung(x: Node, value: float, windows: Windows, count: Ints) -> Node:
+def _overhung(x: Node, value: float, windows: PoolWindows, count: Ints) -> Node:
     n = len(count)
     outer = (0,) * (x.type.ndim - n)
     high = _overhangs(x.type.shape[-n:], windows, count)
@@ -52,7 +52,7 @@ def _overhung(x: Node, value: float, windows: Windows, count: Ints) -> Node:
     )  # fmt: skip
 
 
-def _elements_of_windows(x: Node, windows: Windows, count: Ints) -> Iterator[Node]:
+def _elements_of_windows(x: Node, windows: PoolWindows, count: Ints) -> Iterator[Node]:
     """For each place in a window the element there of every window."""
     outer = x.type.shape[: x.type.ndim - len(count)]
     strides = (1,) * len(outer) + windows.steps
@@ -61,7 +61,7 @@ def _elements_of_windows(x: Node, windows: Windows, count: Ints) -> Iterator[Nod
         yield ops.slice(x, starts(begin), sizes=(*outer, *count), strides=strides)
 
 
-def max_pool_with_places(x: Node, windows: Windows, count: Ints) -> tuple[Node, Node]:
+def max_pool_with_places(x: Node, windows: PoolWindows, count: Ints) -> tuple[Node, Node]:
     """The largest element of each window, and its place: the first of equal ones, the last NaN.
 
     x: integers or floats[..., *space]. count: windows on each axis of space.
@@ -92,7 +92,7 @@ def _flat(lines: Sequence[np.ndarray], shape: Ints) -> np.ndarray:
                   np.zeros((1,) * len(shape), np.int64))  # fmt: skip
 
 
-def _first_places(shape: Ints, windows: Windows, count: Ints) -> np.ndarray:
+def _first_places(shape: Ints, windows: PoolWindows, count: Ints) -> np.ndarray:
     """The place of the first element of each window that is no padding."""
     lines = []
     for c, _, g, s, p in zip(count, *windows, strict=True):
@@ -152,7 +152,9 @@ def _chosen(windows: Node, places: Node, shape: Ints) -> tuple[Node, Node]:
     return value, at
 
 
-def pool_divisors(shape: Ints, windows: Windows, count: Ints, include_padding: bool) -> np.ndarray:
+def pool_divisors(
+    shape: Ints, windows: PoolWindows, count: Ints, include_padding: bool
+) -> np.ndarray:
     """The number of elements in each window, of padding too if `include_padding`: f64[*count]."""
     each = []
     for m, c, k, _, s, p in zip(shape, count, *windows, strict=True):
@@ -163,7 +165,7 @@ def pool_divisors(shape: Ints, windows: Windows, count: Ints, include_padding: b
     return reduce(np.multiply, np.ix_(*each))
 
 
-def mean_pool(x: Node, windows: Windows, count: Ints, divisors: np.ndarray) -> Node:
+def mean_pool(x: Node, windows: PoolWindows, count: Ints, divisors: np.ndarray) -> Node:
     """The sum of each window, divided. x: floats[..., *space]. Result: dtype of x[..., *count]."""
     outer = (1,) * (x.type.ndim - len(count))
     high = _overhangs(x.type.shape[x.type.ndim - len(count) :], windows, count)
@@ -176,7 +178,7 @@ def mean_pool(x: Node, windows: Windows, count: Ints, divisors: np.ndarray) -> N
 
 
 def mean_pool_gradient(
-    grad: Node, shape: Ints, windows: Windows, count: Ints, divisors: np.ndarray
+    grad: Node, shape: Ints, windows: PoolWindows, count: Ints, divisors: np.ndarray
 ) -> Node:
     """The gradient of `mean_pool` for an operand with `shape` as its last axes, times `grad`."""
     shares = grad / ops.leaf(divisors.astype(grad.type.dtype))

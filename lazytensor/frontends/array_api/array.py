@@ -83,7 +83,7 @@ def _items(key: Any) -> tuple[Any, ...]:
     """The items of a key; bounds of slices that are arrays are computed."""
     items = key if isinstance(key, tuple) else (key,)
     return tuple(
-        slice(*(int(np.asarray(n)) if isinstance(n, Array) else n for n in (k.start, k.stop, k.step)))
+        slice(*(np.asarray(n).item() if n is not None else n for n in (k.start, k.stop, k.step)))
         if isinstance(k, slice) else k for k in items
     )  # fmt: skip
 

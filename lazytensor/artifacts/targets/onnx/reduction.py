@@ -109,7 +109,7 @@ def _reduce(g: Graph, op: Operation, *xs: str) -> str | list[str]:
 
 
 def _reduce_window(g: Graph, op: Operation, *xs: str) -> str:
-    """Windows, an axis at a time: a window of 2n is two of n.
+    """PoolWindows, an axis at a time: a window of 2n is two of n.
 
     ONNX's pools have floats only, and lose a NaN.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.pool_gradients import Windows, scattered_planes
+from lazytensor.core.lib.pool_gradients import PoolWindows, scattered_planes
 from lazytensor.core.lib.pooling import max_pool_with_places
 from lazytensor.core.lib.ranking import places_along
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -75,7 +75,7 @@ def _max_places(
         (m + low + high - k) // s + 1
         for m, k, s, (low, high) in zip((height, width), sizes, steps, pads, strict=True)
     )
-    windows = Windows(sizes, (1, 1), steps, tuple(low for low, _ in pads))
+    windows = PoolWindows(sizes, (1, 1), steps, tuple(low for low, _ in pads))
     given = ops.transpose(_numbers(x), axes=(0, 3, 1, 2))
     made, places = (
         ops.transpose(t, axes=(0, 2, 3, 1)) for t in max_pool_with_places(given, windows, count)

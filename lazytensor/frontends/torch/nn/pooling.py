@@ -11,7 +11,7 @@ import torch
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import pooling
-from lazytensor.core.lib.pool_gradients import Windows, largest_backward, scattered_planes
+from lazytensor.core.lib.pool_gradients import PoolWindows, largest_backward, scattered_planes
 from lazytensor.frontends.torch.dispatch.kernels import composition, rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -23,13 +23,13 @@ from lazytensor.frontends.torch.tensors.tensor import laid
 Ints = tuple[int, ...]
 
 
-def _given(n: int, sizes: Any, steps: Any, pads: Any, gaps: Any) -> Windows:
+def _given(n: int, sizes: Any, steps: Any, pads: Any, gaps: Any) -> PoolWindows:
     """The windows that torch's arguments mean; no steps are a window's size."""
     size, pad, gap = (spread(values, n) for values in (sizes, pads, gaps))
-    return Windows(size, gap, spread(steps, n) if steps else size, pad)
+    return PoolWindows(size, gap, spread(steps, n) if steps else size, pad)
 
 
-def _check(x: Node, windows: Windows, count: Ints) -> None:
+def _check(x: Node, windows: PoolWindows, count: Ints) -> None:
     """Raise torch's errors for windows that cannot be."""
     if min(windows.steps) <= 0:
         raise RuntimeError("stride should not be zero")
@@ -64,7 +64,7 @@ def _check_rank(x: Node, n: int) -> None:
         )
 
 
-def _counted(x: Node, n: int, windows: Windows, ceil: bool) -> Ints:
+def _counted(x: Node, n: int, windows: PoolWindows, ceil: bool) -> Ints:
     """How many windows there are, none of which torch refuses."""
     count = pooling.window_counts(x.type.shape[-n:], windows, ceil)
     _check(x, windows, count)
@@ -116,7 +116,7 @@ def _adaptive_max_backward(grad: Node, x: Node, indices: Node, *, n: int) -> Nod
 def _mean_plan(
     x: Node, n: int, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
     over: Any,
-) -> tuple[Windows, Ints, np.ndarray]:  # fmt: skip
+) -> tuple[PoolWindows, Ints, np.ndarray]:  # fmt: skip
     _check_rank(x, n)
     shape = x.type.shape[-n:]
     windows = _given(n, kernel_size, stride, padding, (1,))
