@@ -20,10 +20,10 @@ from lazytensor.core.lib.numbers import cast_to, filled
 Ints = tuple[int, ...]
 
 LARGEST_OVERLAP: Final = 16
-"""Windows that an element may be in."""
+"""PoolWindows that an element may be in."""
 
 
-class Windows(NamedTuple):
+class PoolWindows(NamedTuple):
     """Per axis of space: a window's elements and how far apart they are, steps, and padding."""
 
     sizes: Ints
@@ -44,7 +44,7 @@ def scattered_planes(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
     return ops.reshape(made, shape=shape)
 
 
-def largest_backward(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node:
+def largest_backward(grad: Node, indices: Node, shape: Ints, windows: PoolWindows) -> Node:
     """The gradient for an operand of `shape` of the largest of each window, times `grad`.
 
     indices: s64, as torch gives them: places in a plane, each within its window. Features are made
@@ -70,7 +70,7 @@ def largest_backward(grad: Node, indices: Node, shape: Ints, windows: Windows) -
     return ops.transpose(rows, axes=(0, n + 1, *range(1, n + 1)))
 
 
-def _taps(phase: Ints, windows: Windows) -> Iterator[Ints]:
+def _taps(phase: Ints, windows: PoolWindows) -> Iterator[Ints]:
     """By how many windows those lie back that have an element of this phase, for each of theirs."""
     lines = [
         [(g * i - r) // s for i in range(k) if (g * i - r) % s == 0]
@@ -80,7 +80,7 @@ def _taps(phase: Ints, windows: Windows) -> Iterator[Ints]:
 
 
 def _phase(
-    grad: Node, places: Node, phase: Ints, counts: Ints, space: Ints, windows: Windows
+    grad: Node, places: Node, phase: Ints, counts: Ints, space: Ints, windows: PoolWindows
 ) -> Node:
     """The gradient at every `steps`-th element from `phase` on, padding included."""
     here = _positions(phase, counts, space, windows)
@@ -95,7 +95,7 @@ def _phase(
     return total
 
 
-def _positions(phase: Ints, counts: Ints, space: Ints, windows: Windows) -> Node:
+def _positions(phase: Ints, counts: Ints, space: Ints, windows: PoolWindows) -> Node:
     """Where in its plane each element of a phase is."""
     n = len(counts)
     flat = cast_to(0, S64)
