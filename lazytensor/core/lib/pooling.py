@@ -134,7 +134,7 @@ def adaptive_max_pool(x: Node, count: Ints) -> tuple[Node, Node]:
     order = (*range(0, 2 * n, 2), *range(1, 2 * n, 2))  # counts, then elements of a window
     flat = _flat([line.ravel() for line in lines], shape)
     apart = flat.reshape([size for line in lines for size in line.shape]).transpose(order)
-    places = np.ascontiguousarray(apart.reshape((*count, -1)))
+    places = np.ascontiguousarray(apart.reshape((*count, prod(line.shape[1] for line in lines))))
     planes = ops.reshape(x, shape=(*outer, prod(shape)))
     windows = ops.gather(planes, ops.leaf(places), axes=(len(outer),))
     front = (*range(places.ndim, places.ndim + len(outer)), *range(places.ndim))
