@@ -13,6 +13,7 @@ from lazytensor.core.ir.dtypes import BOOL, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
 from lazytensor.core.lib import complexes
+from lazytensor.core.lib.special import rounded
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
@@ -121,20 +122,12 @@ def _round(node: Node, digits: int) -> Node:
     if kind == "b":
         return convert(node, np.dtype(np.float16))
     if kind == "c":
-        return ops.complex_(*(_rounded(x, digits) for x in (ops.real(node), ops.imag(node))))
+        return ops.complex_(*(rounded(x, digits) for x in (ops.real(node), ops.imag(node))))
     if kind in "iu":
         if digits >= 0:
             return node
-        return convert(_rounded(convert(node, F64), digits), node.type.dtype)
-    return _rounded(node, digits)
-
-
-def _rounded(node: Node, digits: int) -> Node:
-    if not digits:
-        return ops.round_even(node)
-    power = scalar(10.0 ** abs(digits), node.type.dtype)
-    up, down = (ops.multiply, ops.divide) if digits > 0 else (ops.divide, ops.multiply)
-    return down(ops.round_even(up(node, power)), power)
+        return convert(rounded(convert(node, F64), digits), node.type.dtype)
+    return rounded(node, digits)
 
 
 def _flagged(op: Op, positive: bool) -> Function:

@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_map
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.recording import thread
+from lazytensor.core.lib.geometry import order_of
 from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.composition import Composition
@@ -33,7 +34,6 @@ from lazytensor.frontends.torch.dispatch.verdicts import (
     refuse_shared,
     verdict,
 )
-from lazytensor.frontends.torch.tensors.strides import order_of
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
     is_lazy,

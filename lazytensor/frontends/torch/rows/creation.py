@@ -18,6 +18,7 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES
+from lazytensor.core.lib.geometry import order_of
 from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
@@ -34,7 +35,6 @@ from lazytensor.frontends.torch.random.bounds import cpp_name
 from lazytensor.frontends.torch.tensors.strides import (
     is_repeated,
     kept_strides,
-    order_of,
     reach,
     sized,
     strides_for,

@@ -13,6 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F16, F32, FLOATS, FLOATS8, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.lib import special
 from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
@@ -307,11 +308,8 @@ def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None)
     if not is_inexact(dtype):
         return made
     info = torch.finfo(torch.float32 if dtype.itemsize == 4 else torch.float64)
-    high = cast_to(info.max if posinf is None else posinf, dtype)
-    low = cast_to(info.min if neginf is None else neginf, dtype)
-    zero = cast_to(0.0, dtype)
-    bounded = ops.select(ops.is_inf(made), ops.select(made > zero, high, low), made)
-    return ops.select(ops.is_nan(made), cast_to(nan or 0.0, dtype), bounded)
+    high, low = info.max if posinf is None else posinf, info.min if neginf is None else neginf
+    return special.finite(made, nan or 0.0, high, low)
 
 
 def _signbit(x: Any) -> Node:
@@ -354,7 +352,7 @@ def _complex(real: Any, imag: Any) -> Node:
 def _polar(radius: Any, angle: Any) -> Node:
     length, turn = operand(radius), operand(angle)
     check_parts(length, turn)
-    return ops.complex_(length * ops.cos(turn), length * ops.sin(turn))
+    return special.from_polar(length, turn)
 
 
 multiply = _exact(_multiply, promoted)

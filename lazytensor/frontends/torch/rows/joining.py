@@ -15,6 +15,7 @@ from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib import arranging
 from lazytensor.core.lib.diagonals import lower_triangle, upper_triangle
+from lazytensor.core.lib.scattering import scattered
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
@@ -290,15 +291,6 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
 def _broadcasts(shape: Shape, whole: Shape) -> bool:
     pairs = zip(reversed(shape), reversed(whole), strict=False)
     return len(shape) <= len(whole) and all(n in (1, m) for n, m in pairs)
-
-
-def scattered(
-    given: Node, updates: Node, places: Sequence[Node], axes: tuple[int, ...], mode: str
-) -> Node:
-    """The core's scatter; the sum of flags is whether one is set, their product whether all are."""
-    if given.type.dtype is BOOL:
-        mode = {"add": "max", "mul": "min"}.get(mode, mode)
-    return ops.scatter(given, updates, *places, axes=axes, mode=mode)
 
 
 def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:

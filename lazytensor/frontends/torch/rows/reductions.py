@@ -13,6 +13,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.lib.distances import vector_norm
 from lazytensor.core.lib.numbers import HALVES, is_inexact
+from lazytensor.core.lib.special import log_sum_exp
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import rows
@@ -212,21 +213,7 @@ def _cumulative(op: Op) -> Row:
 def _logsumexp(x: Node, dim: Any, keepdim: bool = False) -> Node:
     x = x if is_inexact(x.type.dtype) else cast_to(x, default_float())
     axes = axes_of(dim, x.type.ndim)
-    if x.type.dtype.kind == "c":
-        return _complex_logsumexp(x, axes, keepdim)
-    return ops.logsumexp(x, axes=axes, keepdims=bool(keepdim))
-
-
-def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
-    if not x.type.size:
-        total = ops.reduce_sum(x, axes=axes)
-        return ops.kept(ops.log(total), x, axes, keepdim)
-    most = ops.reduce_max(ops.real(x), axes=axes)
-    finite = ops.select(ops.is_finite(most), most, cast_to(0.0, most.type.dtype))
-    shift = cast_to(finite, x.type.dtype)
-    powers = ops.exp(x - ops.kept(shift, x, axes, True))
-    made = ops.log(ops.reduce_sum(powers, axes=axes)) + shift
-    return ops.kept(made, x, axes, keepdim)
+    return ops.kept(log_sum_exp(x, axes), x, axes, keepdim)
 
 
 def _hash(x: Node, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Node:

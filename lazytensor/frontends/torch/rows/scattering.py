@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,52 +9,29 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import is_inexact
+from lazytensor.core.lib.scattering import (
+    MODES,
+    Target,
+    masked_scatter,
+    masked_scatter_gradient,
+    reduced,
+    scattered,
+)
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, refuse_overflow
 from lazytensor.frontends.torch.dispatch.registry import Row
-from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.indices import checking
 from lazytensor.frontends.torch.rows.joining import (
     check_sizes,
     checked,
     coordinates,
-    scattered,
 )
 from lazytensor.frontends.torch.tensors.strides import axis_of
 
-MODES = {
-    "sum": "add",
-    "prod": "mul",
-    "amin": "min",
-    "amax": "max",
-    "mean": "add",
-    "add": "add",
-    "multiply": "mul",
-}
-"""The core's names of torch's reductions."""
 
-
-class _Target:
-    """Where updates go: a tensor, the axes that are indexed, and the indices."""
-
-    def __init__(self, given: Node, updates: Node, places: list[Node], axes: tuple[int, ...]):
-        self.given, self.updates, self.places, self.axes = given, updates, places, axes
-
-    def with_(self, given: Node, mode: str, updates: Node | None = None) -> Node:
-        """`given` combined with the updates."""
-        values = self.updates if updates is None else updates
-        return scattered(given, values, self.places, self.axes, mode)
-
-    def counts(self) -> Node:
-        """The number of updates of each element."""
-        ones = filled(self.updates.type.shape, 1, S64)
-        return self.with_(filled(self.given.type.shape, 0, S64), "add", ones)
-
-
-def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
+def _by_element(x: Any, dim: int, index: Any, source: Any) -> Target:
     """Along `dim`, an index for each update: `scatter`."""
     given, places, updates = operand(x), operand(index), operand(source)
     axis = axis_of(dim, given.type.ndim)
@@ -80,10 +56,10 @@ def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
             updates = part(updates, i, 0, n)
     given = given if given.type.ndim else ops.reshape(given, shape=(1,))
     axes = tuple(range(given.type.ndim))
-    return _Target(given, updates, coordinates(given, axis, places), axes)
+    return Target(given, updates, coordinates(given, axis, places), axes)
 
 
-def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) -> _Target:
+def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) -> Target:
     """Along `dim`, an index for each part of the updates: `index_add`."""
     given, places, updates = operand(x), operand(index), operand(source)
     axis = axis_of(dim, given.type.ndim)
@@ -108,7 +84,7 @@ def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) ->
     order = (axis, *(i for i in range(given.type.ndim) if i != axis))
     places = ops.reshape(places, shape=(count,))
     where = checked(places, given.type.shape[axis], signed)
-    return _Target(given, ops.transpose(updates, axes=order), [where], (axis,))
+    return Target(given, ops.transpose(updates, axes=order), [where], (axis,))
 
 
 def _shaped(made: Node, x: Any) -> Node:
@@ -132,37 +108,11 @@ def _scatter_by_name(x: Any, dim: int, index: Any, source: Any, *, reduce: str) 
     return _scatter(MODES[reduce])(x, dim, index, source)
 
 
-def _identity(reduce: str, dtype: np.dtype) -> Node:
-    if reduce in ("sum", "mean", "prod"):
-        return cast_to(int(reduce == "prod"), dtype)
-    lowest = reduce == "amax"
-    if is_inexact(dtype):
-        return cast_to(-np.inf if lowest else np.inf, dtype)
-    if dtype is BOOL:
-        return cast_to(not lowest, dtype)
-    info = np.iinfo(dtype)
-    return cast_to(int(info.min if lowest else info.max), dtype)
-
-
-def reduced(target: Any, reduce: str, include_self: bool) -> Node:
-    """The old values combined with the updates, or the updates alone where there are any."""
+def _check_reduction(reduce: str) -> None:
     if reduce not in MODES:
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
-    base = target.given
-    dtype = base.type.dtype
-    counts: Any = None if include_self and reduce != "mean" else target.counts()
-    if not include_self:
-        hit = counts > 0
-        base = ops.select(hit, _identity(reduce, dtype), base)
-    made: Node = target.with_(base, MODES[reduce])
-    if reduce != "mean":
-        return made
-    if include_self:
-        counts = counts + 1
-    divisor = cast_to(ops.maximum(counts, cast_to(1, S64)), dtype)
-    return (ops.divide if is_inexact(dtype) else ops.floor_divide)(made, divisor)
 
 
 def _scatter_reduce(
@@ -170,12 +120,14 @@ def _scatter_reduce(
 ) -> Node:
     if not operand(index).type.size:
         return operand(x)
+    _check_reduction(reduce)
     return _shaped(reduced(_by_element(x, dim, index, source), reduce, include_self), x)
 
 
 def _index_reduce(
     x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Node:
+    _check_reduction(reduce)
     return _shaped(reduced(_by_line(x, dim, index, source), reduce, include_self), x)
 
 
@@ -242,17 +194,14 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     given, flags = (ops.broadcast(t, shape=shape) for t in (given, cast_to(flags, BOOL)))
     if not given.type.size:
         return given
-    count = ops.cumsum(cast_to(_line(flags), S64), axis=0)
+    fits = ops.reduce_sum(cast_to(flags, S64), axes=tuple(range(flags.type.ndim)))
     ok = ops.guard(
-        ops.reduce_max(count, axes=(0,)) <= cast_to(values.type.size, S64),
+        fits <= values.type.size,
         error=OutOfRangeError,
         text="masked_scatter: expected self and source to have the same number of elements",
     )
-    if not values.type.size:
-        return ops.guarded(given, ok)
-    places = ops.maximum(count - 1, cast_to(0, S64))
-    taken = ops.reshape(ops.gather(_line(values), places, axes=(0,)), shape=shape)
-    return ops.guarded(ops.select(flags, taken, given), ok)
+    made = given if not values.type.size else masked_scatter(given, flags, values)
+    return ops.guarded(made, ok)
 
 
 def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
@@ -260,14 +209,8 @@ def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
 
     Torch's own selects by the mask, whose count of set flags is data.
     """
-    given, flags = operand(grad), cast_to(operand(mask), BOOL)
-    count = math.prod(sizes)
-    flags = _line(ops.broadcast(flags, shape=given.type.shape))
-    place = ops.cumsum(cast_to(flags, S64), axis=0) - 1
-    place = ops.select(flags, place, cast_to(count, S64))  # dropped
-    zeros = filled((count,), 0, given.type.dtype)
-    made = scattered(zeros, _line(given), [place], (0,), "set") if count else zeros
-    return ops.reshape(made, shape=tuple(sizes))
+    flags = cast_to(operand(mask), BOOL)
+    return masked_scatter_gradient(operand(grad), flags, tuple(sizes))
 
 
 ROWS: dict[str, Row] = {

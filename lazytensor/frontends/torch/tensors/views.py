@@ -14,6 +14,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.lib.geometry import order_of
 from lazytensor.frontends.torch.dispatch.kernels import functional, variants
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.registry import prepare_thread, register, thread
@@ -23,7 +24,6 @@ from lazytensor.frontends.torch.tensors.strides import (
     axis_of,
     in_rows,
     is_repeated,
-    order_of,
     reach,
     strides_for,
 )
