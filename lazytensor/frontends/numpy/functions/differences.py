@@ -10,8 +10,9 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.dtypes import C128, F64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.signal import central_slopes, interpolated_line
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import common, operand
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -96,18 +97,11 @@ def _seen(x: Any) -> Any:
 
 def _slope(node: Node, dx: Any, axis: int) -> Node:
     """Central differences, one-sided ones at both ends."""
-    n, dtype = node.type.shape[axis], node.type.dtype
+    dtype = node.type.dtype
     plain = type(dx) in (int, float)
     one = number(dx, dtype) if plain else convert(operand(dx), dtype)
     two = number(2.0 * dx, dtype) if plain else one + one
-    ends = (part(node, axis, 0, 2), part(node, axis, n - 2, n))
-    first, last = ((part(x, axis, 1, 2) - part(x, axis, 0, 1)) / one for x in ends)
-    if n == 2:
-        inside = []
-    else:
-        apart = part(node, axis, 2, n) - part(node, axis, 0, n - 2)
-        inside = [apart / two]
-    return ops.concatenate(first, *inside, last, axis=axis)
+    return central_slopes(node, one, two, axis)
 
 
 def interp(
@@ -149,15 +143,9 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None)
         raise ValueError("fp and xp are not of the same length")
     low = part(values, 0, 0, 1) if left is None else operand(left)
     high = part(values, 0, size - 1, size) if right is None else operand(right)
-    if values.type.dtype.kind != "c":
-        return wrap_result(_between(given, line, *(convert(n, F64) for n in (values, low, high))))
-    parts = ([convert(of(n), F64) for n in (values, low, high)] for of in (ops.real, ops.imag))
-    return wrap_result(ops.complex_(*(_between(given, line, *three) for three in parts)))
-
-
-def _between(given: Node, line: Node, values: Node, low: Node, high: Node) -> Node:
-    made = ops.interp(given, line, values, low, high)
-    return ops.reshape(made, shape=given.type.shape)
+    kind = C128 if values.type.dtype.kind == "c" else F64
+    values, low, high = (convert(node, kind) for node in (values, low, high))
+    return wrap_result(interpolated_line(given, line, values, low, high))
 
 
 _interp_of_numpy = rebound(

@@ -14,6 +14,7 @@ from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.lib.arranging import fitted
+from lazytensor.core.lib.ranking import unraveled
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
@@ -101,8 +102,10 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     text = f"index is out of bounds for array with size {size}"
     flag = ops.guard(every(fine), error=ValueError, text=text)
     node = ops.guarded(node, flag)
-    found = (node // step % n for step, n in zip(_strides(sizes, order), sizes, strict=True))
-    return tuple(map(wrap_result, found))
+    given = sizes if order != "F" else sizes[::-1]
+    _strides(sizes, order)  # refuses another order
+    found = unraveled(node, given)
+    return tuple(map(wrap_result, found if order != "F" else found[::-1]))
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:

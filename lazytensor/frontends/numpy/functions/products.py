@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
@@ -12,7 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import NUMBERS
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.arranging import picked
+from lazytensor.core.lib import linear_algebra
+from lazytensor.core.lib.matrices import cross as cross_product
+from lazytensor.core.lib.signal import slid_products
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import common
@@ -24,7 +25,6 @@ from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 UNFIT = (
     "output array is not acceptable (must have the right datatype, number of dimensions, and be a "
@@ -104,7 +104,6 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """See numpy.tensordot."""
     x, y = common(a, b)
-    n, m = x.type.ndim, y.type.ndim
     left, right = _tensordot_axes(axes)
     for mine in (left, right):
         if len(set(mine)) != len(mine):
@@ -113,11 +112,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         x.type.shape[i] != y.type.shape[j] for i, j in zip(left, right, strict=True)
     ):
         raise ValueError("shape-mismatch for sum")
-    pairs = {j % m: i % n for i, j in zip(left, right, strict=True)}
-    labels = [pairs.get(j, n + j) for j in range(m)]
-    summed = set(pairs.values())
-    result = [i for i in (*range(n), *labels) if i not in summed]
-    return wrap(ops.contract(x, y, range(n), labels, result))
+    return wrap(linear_algebra.tensordot(x, y, axes=(left, right)))
 
 
 def _tensordot_axes(axes: Any) -> tuple[list[int], list[int]]:
@@ -145,7 +140,6 @@ def kron(a: Any, b: Any) -> Any:
 
 
 _cross_of_numpy = rebound("cross", empty=empty)
-_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def cross(
@@ -162,10 +156,10 @@ def cross(
     ]
     if any(node.type.shape[-1] != 3 for node in vectors):
         return _cross_of_numpy(a, b, axisa, axisb, axisc, axis)
-    first, second = (
-        [picked(node, order, node.type.ndim - 1) for order in (_NEXT, _AFTER)] for node in vectors
-    )
-    made = wrap(_times(first[0], second[1]) - _times(first[1], second[0]))
+    first, second = (node.type.shape for node in vectors)
+    shape = np.broadcast_shapes(first, second)
+    x, y = (ops.broadcast(node, shape=shape) for node in vectors)
+    made = wrap(cross_product(x, y, len(shape) - 1))
     return moveaxis(made, -1, normalize_axis_index(ends[2], made.ndim, "axisc"))
 
 
@@ -204,16 +198,7 @@ def _slid(x: Node, y: Node, mode: Any) -> Node:
     padding = {0: (0, 0), 1: (size // 2, (size - 1) // 2), 2: (size - 1, size - 1)}[
         _MODES.get(mode, mode)
     ]
-    dtype = x.type.dtype
-    if dtype not in NUMBERS:
-        x, y = convert(x, np.dtype(np.int64)), convert(y, np.dtype(np.int64))
-    total = ops.convolution(
-        ops.reshape(x, shape=(1, 1, x.type.size)),
-        ops.reshape(y, shape=(1, 1, size)),
-        strides=(1,),
-        padding=(padding,),
-    )
-    return convert(ops.reshape(total, shape=(math.prod(total.type.shape),)), dtype)
+    return slid_products(x, y, *padding)
 
 
 LAZY: dict[str, Function] = {

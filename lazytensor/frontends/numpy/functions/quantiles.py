@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.dtypes import F64, ORDERED, S64
+from lazytensor.core.ir.dtypes import F64, S64
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.lib.arranging import picked
+from lazytensor.core.lib.quantiles import at_places, at_ranks_with_last, nan_where_last_is
 from lazytensor.core.lib.ranking import interpolated, lined
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
@@ -29,9 +28,6 @@ from lazytensor.frontends.numpy.ufuncs.checks import warned
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, warn_user
 
-MOST_RANKS: Final = 16
-"""Most ranks that are found by selection. Sorting is faster for more."""
-
 
 def _sorted(node: Node) -> Node:
     found: Node = ordering.sort(wrap(node)).node
@@ -43,24 +39,11 @@ def _ranked(line: Node, *ranks: int) -> tuple[Node, Node | None]:
 
     The last one is NaN if there is any. It is None for dtypes without NaN.
     """
-    if line.type.dtype.kind not in "fcV":
-        return _sorted_at(line, ranks), None
-    found = _sorted_at(line, (*ranks, line.type.shape[-1] - 1))
-    return _part(found, range(len(ranks))), _part(found, [len(ranks)])
-
-
-def _sorted_at(line: Node, ranks: tuple[int, ...]) -> Node:
-    wanted = sorted(set(ranks))
-    if line.type.dtype in ORDERED and len(wanted) <= MOST_RANKS:
-        line = ops.order_statistics(line, ranks=tuple(wanted))
-        ranks = tuple(wanted.index(k) for k in ranks)
-    else:
+    if line.type.dtype.kind == "c":  # which have an order of NumPy's
         line = _sorted(line)
-    return _part(line, ranks)
-
-
-def _part(line: Node, places: Sequence[int]) -> Node:
-    return picked(line, np.array(places), line.type.ndim - 1)
+        last = line.type.shape[-1] - 1
+        return at_places(line, ranks), at_places(line, [last])
+    return at_ranks_with_last(line, ranks)
 
 
 def median(
@@ -86,7 +69,7 @@ def median(
     found, last = _ranked(line, *middle)
     made = ops.mean(_inexact(found), axes=(line.type.ndim - 1,))
     if last is not None:
-        made = _missing(made, ops.reshape(last, shape=made.type.shape))
+        made = nan_where_last_is(made, ops.reshape(last, shape=made.type.shape))
     return deliver(kept(node, made, axes, keepdims), out)
 
 
@@ -163,23 +146,16 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     above = np.minimum(below + 1, size - 1)
     share, n = positions - below, below.size
     found, last = _ranked(line, *below.tolist(), *above.tolist())
-    low = _part(found, range(n))
+    low = at_places(found, range(n))
     if _discrete(method):
-        return _missing(low, last)
+        return nan_where_last_is(low, last)
     if share.any():
-        low = interpolated(low, _part(found, range(n, 2 * n)), convert(operand(share), dtype))
-    return _missing(convert(low, dtype), last)
+        low = interpolated(low, at_places(found, range(n, 2 * n)), convert(operand(share), dtype))
+    return nan_where_last_is(convert(low, dtype), last)
 
 
 def _discrete(method: str) -> bool:
     return method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-
-
-def _missing(made: Node, last: Node | None) -> Node:
-    """`made`, with NaN where `last` is NaN."""
-    if last is None:
-        return made
-    return ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.signal import spaced
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import common, result_type
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -38,7 +38,7 @@ def linspace(
     gaps = count - 1 if endpoint else count
     step = (last - first) / (float(gaps) if gaps > 0 else np.nan)
     rank = first.type.ndim
-    made = _rows(first, last, step, count, endpoint and count > 1)
+    made = spaced(first, last, step, count, endpoint and count > 1)
     place = normalize_axis_index(operator.index(axis), rank + 1)
     if place:
         order = (*range(1, place + 1), 0, *range(place + 1, rank + 1))
@@ -51,19 +51,6 @@ def linspace(
 
 def _both(first: Node, last: Node) -> tuple[int, ...]:
     return np.broadcast_shapes(first.type.shape, last.type.shape)
-
-
-def _rows(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node:
-    """`first + i * step` for every i below `count`. If `exact`, the final one is `last`."""
-    kind, rank = first.type.dtype, first.type.ndim
-    number = ops.iota(dtype=kind, shape=(count, *[1] * rank), axis=0)
-    if count == 1:
-        return ops.broadcast(first, shape=(1, *first.type.shape))
-    made = number * step + first
-    if exact:
-        final = ops.equal(number, scalar(count - 1, kind))
-        made = ops.select(final, last, made)
-    return made
 
 
 def logspace(

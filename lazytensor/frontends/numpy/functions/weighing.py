@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.dtypes import F64, S64
+from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.quantiles import weighted_ranks
 from lazytensor.core.lib.ranking import lined
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import Axes
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 BAD = "Weights included NaN, inf or were all zero."
 
@@ -38,13 +38,7 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
         running = convert(running, q.dtype)
     none = ops.equal(running, scalar(0.0, running.type.dtype))
     running = ops.select(none, scalar(-1.0, running.type.dtype), running)
-    places = _reached(running, q, line.type.shape[last])
-    made = ops.take_along(line, places, axis=last)
-    if line.type.dtype.kind not in "fV":
-        return made
-    end = leaf(np.full((*[1] * last, 1), line.type.shape[last] - 1))
-    missing = ops.is_nan(ops.take_along(line, end, axis=last))
-    return ops.select(missing, number(math.nan, line.type.dtype), made)
+    return weighted_ranks(line, running, q)
 
 
 def _running(shares: Node, axis: int) -> Node:
@@ -60,16 +54,6 @@ def _running(shares: Node, axis: int) -> Node:
     running = ops.guarded(ops.cumsum(shares, axis=axis), flag)
     end = ops.reshape(total, shape=(*total.type.shape, 1))
     return running / end
-
-
-def _reached(running: Node, q: np.ndarray, n: int) -> Node:
-    """For each quantile, the number of running shares below it, at most `n - 1`."""
-    *rest, _ = running.type.shape
-    wide = ops.reshape(running, shape=(*rest, 1, n))
-    wanted = leaf(q.ravel().astype(running.type.dtype).reshape(-1, 1))
-    below = convert(wide < wanted, S64)
-    count = ops.reduce_sum(below, axes=(below.type.ndim - 1,))
-    return ops.minimum(count, scalar(n - 1, S64))
 
 
 def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
