@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import ViewStep, view_step
 from lazytensor.core.ir.memo import remembered
+from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops import bitcast_step, reshape_step, slice_step, strided_step, transpose_step
 
@@ -216,3 +217,57 @@ def _placed(factors: list[_Factor], size: Shape, stride: Ints) -> Iterator[ViewS
             yield reshape_step(single)
     if single != size:
         yield view_step(ops.broadcast, None, (("shape", size),))
+
+
+in_rows: Final = remembered(4096)(rows)
+"""The strides of elements in rows, as torch counts them."""
+
+
+def in_order(shape: Shape, order: Ints) -> Ints:
+    """The strides of elements that lie in rows once the axes are in `order`."""
+    rows = in_rows(tuple(shape[axis] for axis in order))
+    return tuple(rows[order.index(axis)] for axis in range(len(shape)))
+
+
+Operands = tuple[tuple[Shape, Ints], ...]
+
+
+@remembered(4096)
+def kept_strides(shape: Shape, operands: Operands) -> Ints:
+    """The strides that torch gives an elementwise result: its axes in the operands' order.
+
+    operands: size and strides of each tensor. An order is taken from the first that has one.
+    """
+    if all(size == shape and stride == operands[0][1] for size, stride in operands) and (
+        order_of(*operands[0]) is not None
+    ):
+        return operands[0][1]
+    ndim = len(shape)
+    spread = []
+    for size, stride in operands:
+        extra = ndim - len(size)
+        both = zip(size, shape[extra:], stride, strict=True)
+        spread.append([0] * extra + [s if n == m else 0 for n, m, s in both])
+    axes = list(range(ndim))[::-1]  # fastest first; an insertion sort, as not all can be compared
+    for i in range(1, ndim):
+        at = i
+        for before in range(i - 1, -1, -1):
+            found = _compared(shape, spread, axes[before], axes[at])
+            if found < 0:
+                break
+            if found > 0:
+                axes[before], axes[at] = axes[at], axes[before]
+                at = before
+    return in_order(shape, tuple(axes[::-1]))
+
+
+def _compared(shape: Shape, strides: list[list[int]], slow: int, fast: int) -> int:
+    for own in strides:
+        first, second = own[slow], own[fast]
+        if first == 0 or second == 0:
+            continue
+        if first != second:
+            return -1 if first < second else 1
+        if shape[slow] > shape[fast]:
+            return 1
+    return 0

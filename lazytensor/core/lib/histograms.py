@@ -8,7 +8,7 @@ from math import prod
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.numbers import cast_to, filled, like, number, whole
+from lazytensor.core.lib.numbers import cast_to, filled, is_inexact, like, number, whole
 from lazytensor.core.ops.movement import part
 
 
@@ -99,3 +99,25 @@ def widened_range(low: Node, high: Node, around: float) -> tuple[Node, Node]:
     same = ops.equal(low, high)
     apart = ops.select(same, like(around, low), like(0, low))
     return low - apart, high + apart
+
+
+def even_edges(low: Node, high: Node, bins: int) -> Node:
+    """The edges of equal bins, counted from both ends to the middle. low, high: floats, 0-d."""
+    step = (high - low) / like(bins, low)
+    places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
+    up, down = (cast_to(n, low.type.dtype) for n in (places, bins - places))
+    return ops.select(places < (bins + 1) // 2, low + step * up, high - step * down)
+
+
+def counted_evenly(x: Node, low: Node, high: Node, bins: int) -> Node:
+    """The number of elements in each of equal bins from `low` to `high`, both included.
+
+    x: s64 or floats[n]. low, high: dtype of x, 0-d. Result: s64[bins].
+    """
+    apart, span, count = x - low, high - low, like(bins, x)
+    if is_inexact(x.type.dtype):
+        places = cast_to(ops.floor(apart / span * count), S64)
+    else:
+        places = apart * count // span
+    places = ops.clamp(whole(0), places, whole(bins - 1))
+    return counted(places, (x >= low) & (x <= high), None, bins)

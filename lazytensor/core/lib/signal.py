@@ -24,6 +24,17 @@ def spaced(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node
     return ops.select(ops.equal(places, like(count - 1, places)), last, made)
 
 
+def spaced_from_both_ends(first: Node, last: Node, step: Node, count: int) -> Node:
+    """`count` numbers from `first` to `last`, 0-d: each half is counted from its own end."""
+    index = ops.iota(dtype=S64, shape=(count,), axis=0)
+    places = cast_to(index, first.type.dtype)
+    rising = first + step * places
+    if count == 1:
+        return rising
+    falling = last - step * (like(count - 1, places) - places)
+    return ops.select(index < count // 2, rising, falling)
+
+
 def central_slopes(x: Node, distance: Node, twice: Node, axis: int) -> Node:
     """Central differences over twice the distance of neighbours; one-sided ones at both ends.
 

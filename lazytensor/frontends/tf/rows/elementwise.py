@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.activations import logistic_gradient, tanh_gradient
 from lazytensor.frontends.tf.dispatch.host import NotLazy
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -184,12 +185,11 @@ def _softsign_grad(grad: Node, x: Node, **_: Any) -> Node:
 
 
 def _sigmoid_grad(y: Node, grad: Node, **_: Any) -> Node:
-    slope = y * (1 - y)
-    return grad * slope
+    return logistic_gradient(grad, y)
 
 
 def _tanh_grad(y: Node, grad: Node, **_: Any) -> Node:
-    return grad * (1 - ops.square(y))
+    return tanh_gradient(grad, y)
 
 
 def _conj(x: Node) -> Node:

@@ -10,6 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import losses
 from lazytensor.core.lib.ctc import ctc_loss, ctc_loss_backward
+from lazytensor.core.lib.normalization import reciprocal_deviation, unbiased
 from lazytensor.core.lib.numbers import filled
 from lazytensor.core.lib.recurrent import lstm_step, split
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -67,15 +68,17 @@ def _batch_norm(
 ) -> tuple[Node, ...]:  # fmt: skip
     axis = layout(data_format, x.type.ndim).feature
     middle, spread = ops.channel_moments(x, axis=axis) if is_training else (mean, variance)
-    made = ops.batch_norm(x, middle, ops.rsqrt(spread + epsilon), scale, offset, axis=axis)
+    made = ops.batch_norm(
+        x, middle, reciprocal_deviation(spread, epsilon), scale, offset, axis=axis
+    )
     if not is_training:
         return made, mean, variance, mean, variance, mean
     count = x.type.size // max(x.type.shape[axis], 1)
-    unbiased = spread * (count / max(count - 1, 1))
+    estimate = unbiased(spread, count)
     if exponential_avg_factor == 1.0:
-        return made, middle, unbiased, middle, spread, middle
+        return made, middle, estimate, middle, spread, middle
     share, rest = exponential_avg_factor, 1 - exponential_avg_factor
-    running = [old * rest + new * share for old, new in ((mean, middle), (variance, unbiased))]
+    running = [old * rest + new * share for old, new in ((mean, middle), (variance, estimate))]
     return made, *running, middle, spread, middle
 
 
@@ -95,7 +98,7 @@ def _batch_norm_grad(
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True, **_: Any,
 ) -> tuple[Node, ...]:  # fmt: skip
     axis = layout(data_format, x.type.ndim).feature
-    factor = ops.rsqrt(spread + epsilon)
+    factor = reciprocal_deviation(spread, epsilon)
     fixed = not is_training
     made = ops.batch_norm_backward(grad, x, middle, factor, scale, axis=axis, fixed=fixed)
     nothing = ops.broadcast(number(0.0, spread), shape=(0,))

@@ -20,11 +20,10 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
-from lazytensor.core.lib.geometry import Ints, order_of
+from lazytensor.core.lib.geometry import Ints, in_order, in_rows, order_of
 from lazytensor.frontends.torch.dispatch.composition import all_hold, traced
 from lazytensor.frontends.torch.dispatch.demands import Demands, demands
 from lazytensor.frontends.torch.dispatch.forms import kept_order
-from lazytensor.frontends.torch.tensors.strides import in_order, in_rows
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid, value
 from lazytensor.frontends.torch.tensors.transfers import changes_storages, transferring
 

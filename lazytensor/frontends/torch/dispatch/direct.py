@@ -21,7 +21,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.lib.geometry import Ints, order_of
+from lazytensor.core.lib.geometry import Ints, in_order, order_of
 from lazytensor.frontends.torch.dispatch.forms import kept_order
 from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.recipes import remembering
@@ -32,7 +32,6 @@ from lazytensor.frontends.torch.dispatch.registry import (
     register,
     thread,
 )
-from lazytensor.frontends.torch.tensors.strides import in_order
 from lazytensor.frontends.torch.tensors.tensor import laid, wrap
 
 

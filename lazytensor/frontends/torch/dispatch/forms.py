@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.lib.geometry import Ints, order_of
-from lazytensor.frontends.torch.tensors.strides import in_rows, kept_strides
+from lazytensor.core.lib.geometry import Ints, in_rows, kept_strides, order_of
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid, value
 
 PLAIN: Final = frozenset(

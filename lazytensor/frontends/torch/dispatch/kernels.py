@@ -15,7 +15,7 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.node import Node, Recorded, ResultNode
-from lazytensor.core.lib.geometry import order_of
+from lazytensor.core.lib.geometry import kept_strides, order_of
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
@@ -30,7 +30,7 @@ from lazytensor.frontends.torch.dispatch.registry import (
     thread,
 )
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
-from lazytensor.frontends.torch.tensors.strides import is_repeated, kept_strides, strides_for
+from lazytensor.frontends.torch.tensors.strides import is_repeated, strides_for
 from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, laid, ref, stored, wrap
 
 Apart = Literal["", "partly", "wholly"]

@@ -10,9 +10,9 @@ import torch
 from lazytensor.core.interpreter.rows import Reference
 from lazytensor.core.ir.dtypes import F32, F64, S64
 from lazytensor.core.ir.types import ResultType, TensorType
+from lazytensor.core.lib.geometry import in_rows
 from lazytensor.frontends.torch.dispatch.forms import Form, rebuilt, strides_in
 from lazytensor.frontends.torch.host.call import on_arrays
-from lazytensor.frontends.torch.tensors.strides import in_rows
 
 POOLS: Final = frozenset(
     f"{name}{which}"

@@ -8,11 +8,11 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.geometry import in_order
 from lazytensor.frontends.torch.dispatch.inference import infer, is_structured
 from lazytensor.frontends.torch.dispatch.kernels import functional, variants
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.dispatch.verdicts import overload
-from lazytensor.frontends.torch.tensors.strides import in_order
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid
 
 COLUMNS: Final[dict[str, tuple[int, ...]]] = {

@@ -11,9 +11,8 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.lib import losses
+from lazytensor.core.lib import activations, losses
 from lazytensor.core.lib.numbers import is_inexact
-from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes, operand
@@ -73,20 +72,6 @@ def _relu(x: Node) -> Node:
     if x.type.dtype is BOOL:
         raise RuntimeError("Boolean inputs not supported for relu")
     return ops.maximum(x, like(0, x))
-
-
-def _threshold_backward(grad: Node, x: Node, threshold: Any) -> Node:
-    below = x <= like(threshold, x)  # nan is not
-    return ops.select(below, like(0, grad), grad)
-
-
-def _sigmoid_backward(grad: Node, y: Node) -> Node:
-    slope = y * (like(1, y) - y)
-    return grad * slope
-
-
-def _tanh_backward(grad: Node, y: Node) -> Node:
-    return grad * (like(1, y) - ops.square(y))
 
 
 def _silu(x: Node) -> Node:
@@ -247,38 +232,13 @@ def _nll_backward(
     return ops.reshape(made, shape=shape) if single else made
 
 
-def _shrunk_backward(grad: Node, x: Node, lambd: Any) -> Node:
-    within = ops.abs(x) <= like(lambd, x)
-    return ops.select(within, like(0, grad), grad)
-
-
 def _glu_jvp(glu: Node, x: Node, tangent: Node, dim: int) -> Node:
-    """How half of `x` by the logistic function of the other, which is `glu`, moves with `x`."""
-    axis = axis_of(dim, x.type.ndim)
-    count = x.type.shape[axis] // 2
-    share = ops.logistic(part(x, axis, count, count))
-    first, second = (part(tangent, axis, start, count) for start in (0, count))
-    rest = (like(1, share) - share) * glu
-    return first * share + rest * second
+    return activations.gated_tangent(glu, x, tangent, axis_of(dim, x.type.ndim))
 
 
-def _glu_backward_jvp(
-    slope: Node, grad: Node, x: Node, moved_grad: Node, moved: Node, dim: int
-) -> Node:
-    """How `slope`, the gradient of `glu` for `grad`, moves with `grad` and with `x`."""
+def _glu_backward_jvp(slope: Node, grad: Node, x: Node, dgrad: Node, dx: Node, dim: int) -> Node:
     axis = axis_of(dim, x.type.ndim)
-    count = x.type.shape[axis] // 2
-    (first, second), (dfirst, dsecond), (_, gate) = (
-        [part(t, axis, start, count) for start in (0, count)] for t in (x, moved, slope)
-    )
-    share = ops.logistic(second)
-    rest = like(1, share) - share
-    change = share * rest * dsecond
-    low = moved_grad * share + grad * change
-    bend = gate * ((rest - share) * dsecond)
-    product = moved_grad * first + grad * dfirst
-    high = share * rest * product + bend
-    return ops.concatenate(low, high, axis=axis)
+    return activations.gated_gradient_tangent(slope, grad, x, dgrad, dx, axis)
 
 
 ACTIVATIONS: dict[str, Row] = {
@@ -286,11 +246,11 @@ ACTIVATIONS: dict[str, Row] = {
     "gelu_backward": _gelu_backward,
     "relu": _relu,
     "silu": _silu,
-    "threshold_backward": _threshold_backward,
-    "softshrink_backward": _shrunk_backward,
-    "hardshrink_backward": _shrunk_backward,
-    "sigmoid_backward": _sigmoid_backward,
-    "tanh_backward": _tanh_backward,
+    "threshold_backward": activations.below_threshold_masked,
+    "softshrink_backward": activations.within_masked,
+    "hardshrink_backward": activations.within_masked,
+    "sigmoid_backward": activations.logistic_gradient,
+    "tanh_backward": activations.tanh_gradient,
 }
 
 ROWS: dict[str, Row] = {

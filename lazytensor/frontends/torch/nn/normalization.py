@@ -10,6 +10,13 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
+from lazytensor.core.lib.normalization import (
+    group_norm,
+    moved_statistic,
+    reciprocal_deviation,
+    unbiased,
+    weight_norm_gradient,
+)
 from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -31,19 +38,11 @@ def _scaling(x: Node, weight: Any, bias: Any) -> list[Node]:
     return [cast_to(line, wide) for line in lines if line is not None]
 
 
-def _inverse(variance: Node, eps: float) -> Node:
-    return ops.rsqrt(variance + cast_to(eps, variance.type.dtype))
-
-
 def _follow(running: Any, value: Node, momentum: float) -> None:
     """Move a running statistic towards that of the batch."""
     if running is None:
         return
-    old = operand(running)
-    new = cast_to(value, old.type.dtype)
-    dtype = old.type.dtype
-    kept = old * cast_to(1 - momentum, dtype)
-    write(running, kept + new * cast_to(momentum, dtype))
+    write(running, moved_statistic(operand(running), value, momentum))
 
 
 def _train(
@@ -52,10 +51,9 @@ def _train(
     given = operand(x)
     count = given.type.size // max(given.type.shape[1], 1)
     center, spread = ops.channel_moments(given, axis=1)
-    scale = _inverse(spread, eps)
+    scale = reciprocal_deviation(spread, eps)
     _follow(mean, center, momentum)
-    unbiased = spread * cast_to(count / max(count - 1, 1), spread.type.dtype)
-    _follow(variance, unbiased, momentum)
+    _follow(variance, unbiased(spread, count), momentum)
     made = ops.batch_norm(given, center, scale, *_scaling(given, weight, bias), axis=1)
     return made, center, scale
 
@@ -65,7 +63,7 @@ def _infer(x: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float)
     wide = _wide(given.type.dtype)
     center, spread = (cast_to(operand(line), wide) for line in (mean, variance))
     scaling = _scaling(given, weight, bias)
-    made = ops.batch_norm(given, center, _inverse(spread, eps), *scaling, axis=1)
+    made = ops.batch_norm(given, center, reciprocal_deviation(spread, eps), *scaling, axis=1)
     nothing = filled((0,), 0, wide)
     return made, nothing, nothing
 
@@ -94,7 +92,7 @@ def _backward(
         center, scale = operand(save_mean), operand(save_scale)
     else:
         center = cast_to(operand(mean), wide)
-        scale = _inverse(cast_to(operand(variance), wide), eps)
+        scale = reciprocal_deviation(cast_to(operand(variance), wide), eps)
     lines = [] if weight is None else [cast_to(operand(weight), wide)]
     own = cast_to(operand(grad), given.type.dtype)
     made = ops.batch_norm_backward(own, given, center, scale, *lines, axis=1, fixed=not train)
@@ -109,20 +107,11 @@ def _group_norm(
 ) -> Three:
     """Each group of an image's channels is normalised as a channel of a batch is."""
     given = operand(x)
-    dtype, shape = given.type.dtype, given.type.shape
-    outline = (1, n * groups, channels // groups * space)
-    parts = ops.reshape(cast_to(given, _wide(dtype)), shape=outline)
-    center, spread = ops.channel_moments(parts, axis=1)
-    scale = _inverse(spread, eps)
-    made = ops.reshape(ops.batch_norm(parts, center, scale, axis=1), shape=shape)
-    scaling = _scaling(given, weight, bias)
-    for line, op in zip(scaling, (ops.multiply, ops.add), strict=False):
-        column = ops.reshape(line, shape=(channels, *[1] * (len(shape) - 2)))
-        made = op(made, ops.broadcast(column, shape=shape))
-    mixed = weight is not None and operand(weight).type.dtype != dtype
-    kept = _wide(dtype) if mixed else dtype
-    statistics = [cast_to(ops.reshape(s, shape=(n, groups)), kept) for s in (center, scale)]
-    return cast_to(made, dtype), statistics[0], statistics[1]
+    made, *statistics = group_norm(given, groups, _scaling(given, weight, bias), eps)
+    mixed = weight is not None and operand(weight).type.dtype != given.type.dtype
+    kept = _wide(given.type.dtype) if mixed else given.type.dtype
+    center, scale = (cast_to(line, kept) for line in statistics)
+    return made, center, scale
 
 
 def _weight_norm_backward(
@@ -130,14 +119,8 @@ def _weight_norm_backward(
 ) -> tuple[Node, Node]:
     """The gradients for the direction and for the size of weights, of which `norms` are the lengths
     along all axes but `dim`."""
-    given, v, g = operand(grad), operand(direction), operand(size)
-    length = cast_to(operand(norms), v.type.dtype)
-    axis = axis_of(dim, v.type.ndim)
-    others = tuple(i for i in range(v.type.ndim) if i != axis)
-    along = ops.reduce_sum(given * v, axes=others)
-    share = ops.reshape(along, shape=g.type.shape) / length
-    across = given - v * (share / length)
-    return g / length * across, cast_to(share, g.type.dtype)
+    given, v, g, lengths = map(operand, (grad, direction, size, norms))
+    return weight_norm_gradient(given, v, g, lengths, axis_of(dim, v.type.ndim))
 
 
 COMPOSED: dict[str, Row] = {"_weight_norm_interface_backward": _weight_norm_backward}

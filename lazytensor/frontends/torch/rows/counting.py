@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import histograms
-from lazytensor.core.lib.numbers import is_inexact, whole
+from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.lib.ranking import repeated_places
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
@@ -59,15 +59,7 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     else:
         low, high = like(min, wide), like(max, wide)
     low, high = histograms.widened_range(low, high, 1)
-    apart, span, count = wide - low, high - low, like(bins, wide)
-    if is_inexact(wide.type.dtype):
-        places = cast_to(ops.floor(apart / span * count), S64)
-    else:
-        places = apart * count // span
-    places = ops.clamp(whole(0), places, whole(bins - 1))
-    inside = (wide >= low) & (wide <= high)
-    made = histograms.counted(places, inside, None, bins)
-    return cast_to(made, given.type.dtype)
+    return cast_to(histograms.counted_evenly(wide, low, high, bins), given.type.dtype)
 
 
 def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
@@ -77,15 +69,7 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
     else:
         low, high = (like(value, x) for value in limits or (0, 1))
     low, high = histograms.widened_range(low, high, 0.5)
-    step = (high - low) / like(bins, x)
-    places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
-    up, down = (cast_to(n, x.type.dtype) for n in (places, bins - places))
-    # From both ends to the middle, as torch's `linspace` does.
-    return ops.select(
-        places < (bins + 1) // 2,
-        low + step * up,
-        high - step * down,
-    )
+    return histograms.even_edges(low, high, bins)
 
 
 def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:

@@ -18,8 +18,9 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES
-from lazytensor.core.lib.geometry import order_of
+from lazytensor.core.lib.geometry import kept_strides, order_of
 from lazytensor.core.lib.numbers import HALVES, is_inexact
+from lazytensor.core.lib.signal import spaced_from_both_ends
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes
@@ -32,13 +33,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
 )
 from lazytensor.frontends.torch.dispatch.registry import Row, prepare_thread, register
 from lazytensor.frontends.torch.random.bounds import cpp_name
-from lazytensor.frontends.torch.tensors.strides import (
-    is_repeated,
-    kept_strides,
-    reach,
-    sized,
-    strides_for,
-)
+from lazytensor.frontends.torch.tensors.strides import is_repeated, reach, sized, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
     is_lazy,
@@ -215,15 +210,8 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> 
     step = (end - start) / max(steps - 1, 1)
     if wanted.kind in "iu":
         start, end = int(start), int(end)
-    places = cast_to(ops.iota(dtype=S64, shape=(steps,), axis=0), inner)
-    width, last = cast_to(step, inner), cast_to(steps - 1, inner)
-    rising = cast_to(start, inner) + width * places
-    falling = cast_to(end, inner) - width * (last - places)
-    index = ops.iota(dtype=S64, shape=(steps,), axis=0)
-    made = ops.select(index < cast_to(steps // 2, S64), rising, falling)
-    if steps == 1:
-        made = rising
-    return cast_to(made, wanted)
+    first, last, width = (cast_to(x, inner) for x in (start, end, step))
+    return cast_to(spaced_from_both_ends(first, last, width, steps), wanted)
 
 
 def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:

@@ -17,8 +17,8 @@ from lazytensor.core.buffers.cell import WRITES
 from lazytensor.core.buffers.interop import METHOD, Offer, offered
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.op import leaf
+from lazytensor.core.lib.geometry import in_rows
 from lazytensor.frontends.torch.random.randomness import DEVICE
-from lazytensor.frontends.torch.tensors.strides import in_rows
 from lazytensor.frontends.torch.tensors.tensor import (
     TORCH,
     Storage,

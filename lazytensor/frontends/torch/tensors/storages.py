@@ -15,10 +15,10 @@ import torch
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.lib.geometry import Ints, order_of
+from lazytensor.core.lib.geometry import Ints, in_rows, order_of
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.random.randomness import DEVICE
-from lazytensor.frontends.torch.tensors.strides import in_rows, reach
+from lazytensor.frontends.torch.tensors.strides import reach
 from lazytensor.frontends.torch.tensors.tensor import NUMPY, Storage, create, share
 
 Method = Callable[..., Any]

@@ -14,9 +14,8 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core.ir.memo import remembered
-from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.lib.geometry import Ints, order_of
+from lazytensor.core.lib.geometry import Ints, in_order, in_rows
 
 
 def refuse_many_axes(ndim: int) -> None:
@@ -61,16 +60,6 @@ def sized(sizes: Iterable[int]) -> Shape:
     return shape
 
 
-in_rows: Final = remembered(4096)(rows)
-"""The strides of elements in rows, as torch counts them."""
-
-
-def in_order(shape: Shape, order: Ints) -> Ints:
-    """The strides of elements that lie in rows once the axes are in `order`."""
-    rows = in_rows(tuple(shape[axis] for axis in order))
-    return tuple(rows[order.index(axis)] for axis in range(len(shape)))
-
-
 CHANNELS_LAST: Final = {
     torch.channels_last: (0, 2, 3, 1),
     torch.channels_last_3d: (0, 2, 3, 4, 1),
@@ -97,50 +86,6 @@ def suggested_format(shape: Shape, stride: Ints) -> Any:
             if all(span <= step for (_, span), (step, _) in pairwise(spans)):
                 return memory_format
     return None
-
-
-Operands = tuple[tuple[Shape, Ints], ...]
-
-
-@remembered(4096)
-def kept_strides(shape: Shape, operands: Operands) -> Ints:
-    """The strides that torch gives an elementwise result: its axes in the operands' order.
-
-    operands: size and strides of each tensor. An order is taken from the first that has one.
-    """
-    if all(size == shape and stride == operands[0][1] for size, stride in operands) and (
-        order_of(*operands[0]) is not None
-    ):
-        return operands[0][1]
-    ndim = len(shape)
-    spread = []
-    for size, stride in operands:
-        extra = ndim - len(size)
-        both = zip(size, shape[extra:], stride, strict=True)
-        spread.append([0] * extra + [s if n == m else 0 for n, m, s in both])
-    axes = list(range(ndim))[::-1]  # fastest first; an insertion sort, as not all can be compared
-    for i in range(1, ndim):
-        at = i
-        for before in range(i - 1, -1, -1):
-            found = _compared(shape, spread, axes[before], axes[at])
-            if found < 0:
-                break
-            if found > 0:
-                axes[before], axes[at] = axes[at], axes[before]
-                at = before
-    return in_order(shape, tuple(axes[::-1]))
-
-
-def _compared(shape: Shape, strides: list[list[int]], slow: int, fast: int) -> int:
-    for own in strides:
-        first, second = own[slow], own[fast]
-        if first == 0 or second == 0:
-            continue
-        if first != second:
-            return -1 if first < second else 1
-        if shape[slow] > shape[fast]:
-            return 1
-    return 0
 
 
 @remembered(4096)

@@ -23,9 +23,8 @@ from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES, Shape, TensorType
-from lazytensor.core.lib.geometry import Ints, steps_of
+from lazytensor.core.lib.geometry import Ints, in_rows, steps_of
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.tensors.strides import in_rows
 
 create: Final[Any] = torch._C._acc.create_empty_tensor
 

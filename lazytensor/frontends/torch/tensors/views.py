@@ -14,19 +14,13 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.lib.geometry import order_of
+from lazytensor.core.lib.geometry import in_rows, order_of
 from lazytensor.frontends.torch.dispatch.kernels import functional, variants
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.registry import prepare_thread, register, thread
 from lazytensor.frontends.torch.rows.creation import filled, unset
 from lazytensor.frontends.torch.tensors.storages import META, Unread, place
-from lazytensor.frontends.torch.tensors.strides import (
-    axis_of,
-    in_rows,
-    is_repeated,
-    reach,
-    strides_for,
-)
+from lazytensor.frontends.torch.tensors.strides import axis_of, is_repeated, reach, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     TORCH,
     Storage,
