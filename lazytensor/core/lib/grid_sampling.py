@@ -165,6 +165,13 @@ def _product(factors: Sequence[Node]) -> Node:
 
 
 def grid_sample(x: Node, grid: Node, interpolation: int, padding: int, align: bool) -> Node:
+    """The elements of `x` at the places of a grid, interpolated.
+
+    x: floats[n, channels, *space]. grid: dtype of x[n, *outer, axes of space], coordinates from -1
+    to 1, the last axis of space first. interpolation: BILINEAR, NEAREST, BICUBIC. padding: what is
+    beyond the edges. align: -1 and 1 are the middles of the outer elements, not their edges.
+    Result: dtype of x[n, channels, *outer].
+    """
     plan = _Corners(x, grid, interpolation, padding, align)
     total: Node | None = None
     for taps, places, inside in plan.corners():
@@ -181,6 +188,7 @@ def grid_sample_backward(
     grad: Node, x: Node, grid: Node, interpolation: int, padding: int, align: bool,
     wanted: Sequence[bool],
 ) -> tuple[Node | None, Node | None]:  # fmt: skip
+    """The gradients of `grid_sample` times `grad`, for `x` and for the grid, those `wanted`."""
     plan = _Corners(x, grid, interpolation, padding, align)
     n = plan.n
     given = cast_to(grad, plan.input.type.dtype)

@@ -45,6 +45,7 @@ def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
 
 
 def gamma_slope(shape: Node, draw: Node) -> Node:
+    """How draws of a gamma distribution of scale 1 move with its shape. shape, draw: f64."""
     low = shape < 1.0
     a = ops.select(low, shape + 1.0, shape)
     lower = draw <= a
@@ -90,6 +91,10 @@ def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
 
 
 def dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
+    """How draws of a Dirichlet distribution move with the parameter of each.
+
+    draw, shape: f64, shares and their parameters. total: f64, the sum of the parameters.
+    """
     other, one = total - shape, double(1.0)
     few, small = shape < one, other < one
     a = ops.select(few, shape + one, shape)

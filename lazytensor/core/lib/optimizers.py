@@ -1,4 +1,8 @@
-"""Steps of optimizers: new values of a variable and its state from the old ones and a gradient."""
+"""Steps of optimizers: new values of a variable and its state from the old ones and a gradient.
+
+Operands: the variable and its state, floats of one type; numbers, 0-d, and the gradient, of their
+dtype. Result: the new variable, or it and its new state.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +30,12 @@ def _mixed(old: Node, new: Node, share: Node) -> Any:
 
 
 def descent(var: Node, rate: Node, grad: Node, *, flag: bool) -> Any:
+    """Gradient descent."""
     return var - rate * grad
 
 
 def momentum(var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag: bool) -> Values:
+    """Descent with momentum: the state collects gradients. flag: look ahead (Nesterov)."""
     accum = accum * keep + grad
     step = grad + accum * keep if flag else accum
     return var - rate * step, accum
@@ -38,6 +44,7 @@ def momentum(var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag
 def momentum_ahead(
     var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag: bool
 ) -> Values:
+    """Descent with momentum whose state collects steps, as in Keras. flag: look ahead."""
     step = rate * grad
     accum = accum * keep - step
     return var + (accum * keep - step if flag else accum), accum
@@ -47,6 +54,7 @@ def adam(
     var: Node, m: Node, v: Node, power1: Node, power2: Node, rate: Node, beta1: Node, beta2: Node,
     epsilon: Node, grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
+    """Kingma and Ba, arXiv 1412.6980. power1, power2: powers of the betas. flag: look ahead."""
     m, v = _mixed(m, grad, beta1), _mixed(v, square(grad), beta2)
     step = rate * sqrt(_rest(power2)) / _rest(power1)
     ahead = _mixed(m, grad, beta1) if flag else m
@@ -57,11 +65,13 @@ def adamax(
     var: Node, m: Node, v: Node, power1: Node, rate: Node, beta1: Node, beta2: Node, epsilon: Node,
     grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
+    """Adam with the largest gradient in the place of its root: arXiv 1412.6980, section 7.1."""
     m, v = _mixed(m, grad, beta1), ops.maximum(beta2 * v, ops.abs(grad))
     return var - rate / _rest(power1) * (m / (v + epsilon)), m, v
 
 
 def adagrad(var: Node, accum: Node, rate: Node, grad: Node, *, flag: bool) -> Values:
+    """Duchi, Hazan and Singer (2011), JMLR 12:2121. flag: the state follows the gradient."""
     accum = accum + square(grad) if flag else accum
     return var - rate * grad / sqrt(accum), accum
 
@@ -69,6 +79,7 @@ def adagrad(var: Node, accum: Node, rate: Node, grad: Node, *, flag: bool) -> Va
 def adagrad_epsilon(
     var: Node, accum: Node, rate: Node, epsilon: Node, grad: Node, *, flag: bool
 ) -> Values:
+    """`adagrad` with a number added to the root."""
     accum = accum + square(grad) if flag else accum
     return var - rate * grad / (sqrt(accum) + epsilon), accum
 
@@ -77,6 +88,7 @@ def adadelta(
     var: Node, accum: Node, updates: Node, rate: Node, rho: Node, epsilon: Node, grad: Node, *,
     flag: bool,
 ) -> Values:  # fmt: skip
+    """Zeiler, arXiv 1212.5701."""
     accum = _mixed(accum, square(grad), rho)
     step = sqrt(updates + epsilon) / sqrt(accum + epsilon) * grad
     return var - rate * step, accum, _mixed(updates, square(step), rho)
@@ -86,6 +98,7 @@ def rmsprop(
     var: Node, ms: Node, mom: Node, rate: Node, rho: Node, keep: Node, epsilon: Node, grad: Node, *,
     flag: bool,
 ) -> Values:  # fmt: skip
+    """Descent divided by the root of a running mean of squares, with momentum."""
     ms = _mixed(ms, square(grad), rho)
     mom = mom * keep + rate * grad / sqrt(ms + epsilon)
     return var - mom, ms, mom
@@ -95,6 +108,7 @@ def rmsprop_centered(
     var: Node, mg: Node, ms: Node, mom: Node, rate: Node, rho: Node, keep: Node, epsilon: Node,
     grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
+    """`rmsprop` with the running variance in the place of the mean of squares."""
     mg, ms = _mixed(mg, grad, rho), _mixed(ms, square(grad), rho)
     spread = ms - square(mg) + epsilon
     mom = mom * keep + rate * grad / sqrt(spread)
@@ -108,6 +122,7 @@ def _agreement(m: Node, grad: Node) -> Any:
 def add_sign(
     var: Node, m: Node, rate: Node, alpha: Node, decay: Node, beta: Node, grad: Node, *, flag: bool
 ) -> Values:
+    """Bello et al., arXiv 1709.07417: steps grow where gradient and momentum agree."""
     m = _mixed(m, grad, beta)
     factor = alpha + decay * _agreement(m, grad)
     return var - rate * (factor * grad), m
@@ -116,6 +131,7 @@ def add_sign(
 def power_sign(
     var: Node, m: Node, rate: Node, base: Node, decay: Node, beta: Node, grad: Node, *, flag: bool
 ) -> Values:
+    """Bello et al., arXiv 1709.07417: steps are multiplied where gradient and momentum agree."""
     m = _mixed(m, grad, beta)
     factor = ops.exp(base * decay * _agreement(m, grad))
     return var - rate * (factor * grad), m
@@ -126,6 +142,7 @@ def _shrunk(x: Node, by: Node) -> Any:
 
 
 def proximal_descent(var: Node, rate: Node, l1: Node, l2: Node, grad: Node, *, flag: bool) -> Any:
+    """Descent with penalties l1 and l2: Duchi and Singer (2009), JMLR 10:2899."""
     near = var - rate * grad
     return _shrunk(near, rate * l1) / (1 + rate * l2)
 
@@ -133,6 +150,7 @@ def proximal_descent(var: Node, rate: Node, l1: Node, l2: Node, grad: Node, *, f
 def proximal_adagrad(
     var: Node, accum: Node, rate: Node, l1: Node, l2: Node, grad: Node, *, flag: bool
 ) -> Values:
+    """`adagrad` with penalties l1 and l2."""
     accum = accum + square(grad)
     return proximal_descent(var, rate / sqrt(accum), l1, l2, grad, flag=flag), accum
 
@@ -141,6 +159,7 @@ def dual_averaging(
     var: Node, total: Node, squares: Node, grad: Node, rate: Node, l1: Node, l2: Node, count: Node,
     *, flag: bool,
 ) -> Values:  # fmt: skip
+    """Dual averaging with the steps of Adagrad, and penalties l1 and l2."""
     total, squares = total + grad, squares + square(grad)
     spread = l2 * count * rate + sqrt(squares)
     near = -_shrunk(total, l1 * count)
@@ -151,6 +170,7 @@ def ftrl(
     var: Node, accum: Node, linear: Node, grad: Node, rate: Node, l1: Node, l2: Node,
     power: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
+    """Follow the regularized leader: McMahan et al. (2013), doi 10.1145/2487575.2488200."""
     return _followed(var, accum, linear, grad, grad, rate, l1, l2, power, flag)
 
 
@@ -158,6 +178,7 @@ def ftrl_shrinkage(
     var: Node, accum: Node, linear: Node, grad: Node, rate: Node, l1: Node, l2: Node,
     shrinkage: Node, power: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
+    """`ftrl` with a penalty on the size of the variable."""
     slope = grad + 2 * shrinkage * var
     return _followed(var, accum, linear, grad, slope, rate, l1, l2, power, flag)
 

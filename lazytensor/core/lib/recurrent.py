@@ -46,6 +46,7 @@ def _sigmoid_slope(y: Node) -> Node:
 
 
 def tanh_slope(y: Node) -> Node:
+    """The slope of the hyperbolic tangent where it is `y`."""
     return _rest(ops.square(y))
 
 

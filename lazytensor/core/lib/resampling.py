@@ -48,6 +48,7 @@ def _step(n: int, m: int, align: bool, scale: float | None) -> np.float32:
 
 
 def picking(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
+    """The matrix that adds up, for each of `m` places, `share` of the element `at` it, of `n`."""
     made = np.zeros((m, n))
     np.add.at(made, (np.arange(m), np.clip(at, 0, n - 1).astype(np.int64)), share)
     return made
@@ -134,4 +135,8 @@ WEIGHT_MAKERS: dict[str, Weigh] = {
 
 @remembered(256)
 def resize_matrix(kind: str, n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    """The matrix that resizes an axis of `n` elements to `m`, by a row of `WEIGHT_MAKERS`.
+
+    align: the outer elements stay where they are. scale: the factor of the sizes, if it is given.
+    """
     return WEIGHT_MAKERS[kind](n, m, align, scale)

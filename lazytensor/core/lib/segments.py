@@ -123,6 +123,7 @@ def segment_reduce_backward(
     grad: Node, output: Node, data: Node, bounds: Node, initial: Node, *, reduce: str,
     offsets: bool,
 ) -> Node:  # fmt: skip
+    """The gradient of `segment_reduce`, whose result was `output`, at `data`, times `grad`."""
     segments = _segments(data, bounds, offsets)
     if not output.type.size:
         return filled(data.type.shape, 0, grad.type.dtype)

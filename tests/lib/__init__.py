@@ -1,0 +1,1 @@
+"""The compositions of `core/lib`: references, gradients, documentation."""
