@@ -108,6 +108,19 @@ def used(paths: Iterable[Path]) -> set[Name]:
     return found
 
 
+def ops_within(names: Iterable[Name]) -> set[str]:
+    """The names of the core's ops in the source of these compositions."""
+    wanted = set(names)
+    return {
+        attribute.attr
+        for path in FOLDER.glob("*.py")
+        for node in parsed(path).body
+        if isinstance(node, ast.FunctionDef) and (path.stem, node.name) in wanted
+        for attribute in ast.walk(node)
+        if isinstance(attribute, ast.Attribute) and ast.unparse(attribute.value) == "ops"
+    }
+
+
 def modules(names: Iterable[Name]) -> set[Path]:
     """The files of the modules among the names."""
     return {FOLDER / f"{module}.py" for module, name in names if not name}

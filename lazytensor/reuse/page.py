@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from lazytensor.reuse.components import NAMES
+from lazytensor.reuse.components import COMPARED, NAMES
 from lazytensor.reuse.tables import percent
 
 
@@ -42,9 +42,11 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
         )
         for name, f in found["frontends"].items()
     ]  # fmt: skip
-    users = [len(names) for names in found["compositions"].values()]
-    figures.append(("by all", "", "", "", len(found["ops_in_all"]), users.count(4)))
-    figures.append(("by two or more", "", "", "", "", sum(n > 1 for n in users)))
+    users = [len(set(names) & set(COMPARED)) for names in found["compositions"].values()]
+    every = len(COMPARED)
+    figures.append(("by all", "", "", "", len(found["ops_in_all"]), ""))
+    figures.append(("by the three frameworks", "", "", "", "", users.count(every)))
+    figures.append(("by two of these", "", "", "", "", sum(n > 1 for n in users)))
     return ["<h2>Lines of code</h2>", _bars(rows), _table(heads, figures)]
 
 

@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Op
 from lazytensor.reuse import compositions
-from lazytensor.reuse.components import FRONTENDS, SHARED, TOOLS, is_installed, paths
+from lazytensor.reuse.components import COMPARED, FRONTENDS, SHARED, TOOLS, is_installed, paths
 from lazytensor.reuse.source import count_functions, count_lines, ops_used, python_files, texts
 from lazytensor.reuse.supported import SUPPORTED
 
@@ -63,8 +63,12 @@ class Static:
         return tuple(sorted(set.intersection(*found)))
 
     def used_by(self, least: int) -> tuple[str, ...]:
-        """The compositions that at least this many frontends of the package use."""
-        return tuple(name for name, users in self.compositions.items() if len(users) >= least)
+        """The compositions that at least this many of the frameworks' frontends use.
+
+        The array API's namespace is left out: it lifts whole modules of the core.
+        """
+        found = {name: set(users) & set(COMPARED) for name, users in self.compositions.items()}
+        return tuple(name for name, users in found.items() if len(users) >= least)
 
 
 def public_ops() -> dict[str, Op]:
@@ -121,7 +125,8 @@ def _compositions(known: dict[str, Op]) -> tuple[str, ...]:
 
 def _sources(name: str, files: list[Path], known: dict[str, Op]) -> _Sources:
     ops_ = tuple(sorted(ops_used(files, known)))
-    used = {".".join(pair) for pair in compositions.used(files)} | set(ops_)
+    within = compositions.used(files)
+    used = {".".join(pair) for pair in within} | compositions.ops_within(within) | set(ops_)
     found = tuple(name for name in _compositions(known) if name in used)
     return _Sources(name, files, count_lines(files), count_functions(files), ops_, found)
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.table import ABSENT, table
-from lazytensor.reuse.components import NAMES
+from lazytensor.reuse.components import COMPARED, NAMES
 from lazytensor.reuse.dynamic import Comparison, shares_of_steps
 from lazytensor.reuse.report import Report
 from lazytensor.reuse.static import Static
@@ -53,10 +53,10 @@ def _ops(found: Static) -> Table:
     for f in found.frontends:
         shown.add_row(NAMES.get(f.name, f.name), str(len(f.ops)), str(len(f.compositions)))
     shown.add_section()
-    shown.add_row("by all four", str(len(found.in_all())), str(len(found.used_by(4))))
-    shown.add_row("by three or more", "", str(len(found.used_by(3))))
-    shown.add_row("by two or more", "", str(len(found.used_by(2))))
-    shown.add_row("by none", "", str(len(found.compositions) - len(found.used_by(1))))
+    frameworks = len(COMPARED)
+    shown.add_row("by all", str(len(found.in_all())), "")
+    shown.add_row("by NumPy, torch and TF", "", str(len(found.used_by(frameworks))))
+    shown.add_row("by two of these", "", str(len(found.used_by(2))))
     shown.add_row("declared", str(found.declared), str(len(found.compositions)))
     return shown
 
