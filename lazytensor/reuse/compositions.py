@@ -2,7 +2,7 @@
 
 A frontend uses one if its source names it, passes its module on as a whole, or names another that
 names it. Modules of `core/lib`
-that a single frontend uses are shared by nobody: `alone` has their lines.
+that a single frontend uses are not shared; `Frontend.alone` counts their lines.
 """
 
 from __future__ import annotations

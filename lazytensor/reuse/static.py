@@ -22,7 +22,7 @@ class Frontend:
 
     `lines`, `functions`: its own lines of code, functions and methods. `share`, `function_share`:
     those that it shares, of these and its own. `alone`: lines of `core/lib` that no other frontend
-    of the package uses; `strict_share` counts them as its own, and others' as nobody's.
+    of the package uses; `strict_share` counts them as its own, and leaves out those of others.
     `supported`: operations of its framework that it records. `rows`: those of them that its source
     names; the others are composed of these. Both are None if the framework is not installed or not
     in `SUPPORTED`. `ops`, `compositions`: names in the core that its source uses.

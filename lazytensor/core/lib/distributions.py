@@ -175,5 +175,5 @@ def poisson(mean: Node, stream: RandomStream) -> Node:
 
 
 def binomial(trials: Node, p: Node, stream: RandomStream) -> Node:
-    """Counts of successes of so many trials with this probability, f64, one shape."""
+    """Counts of successes in trials, each with probability `p`. trials, p: f64, one shape."""
     return binomial_draw(trials, p, *_pair(trials.type.shape, stream))

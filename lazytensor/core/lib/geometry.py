@@ -220,7 +220,7 @@ def _placed(factors: list[_Factor], size: Shape, stride: Ints) -> Iterator[ViewS
 
 
 in_rows: Final = remembered(4096)(rows)
-"""The strides of elements in rows, as torch counts them."""
+"""The strides of elements in rows, in elements; see `shapes.rows`."""
 
 
 def in_order(shape: Shape, order: Ints) -> Ints:
@@ -234,7 +234,7 @@ Operands = tuple[tuple[Shape, Ints], ...]
 
 @remembered(4096)
 def kept_strides(shape: Shape, operands: Operands) -> Ints:
-    """The strides that torch gives an elementwise result: its axes in the operands' order.
+    """The strides of an elementwise result: its axes in the operands' order.
 
     operands: size and strides of each tensor. An order is taken from the first that has one.
     """

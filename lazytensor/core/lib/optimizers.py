@@ -44,7 +44,7 @@ def momentum(var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag
 def momentum_ahead(
     var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag: bool
 ) -> Values:
-    """Descent with momentum whose state collects steps, as in Keras. flag: look ahead."""
+    """Descent with momentum whose state collects steps. flag: look ahead."""
     step = rate * grad
     accum = accum * keep - step
     return var + (accum * keep - step if flag else accum), accum

@@ -47,7 +47,7 @@ def scattered_planes(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
 def largest_backward(grad: Node, indices: Node, shape: Ints, windows: PoolWindows) -> Node:
     """The gradient for an operand of `shape` of the largest of each window, times `grad`.
 
-    indices: s64, as torch gives them: places in a plane, each within its window. Features are made
+    indices: s64, places in a plane, each within its window. Features are made
     the last axis, which is how convolutions lie: the transposes meet theirs and are gone.
     """
     n = len(windows.sizes)

@@ -41,7 +41,7 @@ def mapped(x: Node, matrices: Sequence[Matrix], first: int | None = None) -> Nod
 
 
 def _step(n: int, m: int, align: bool, scale: float | None) -> np.float32:
-    """The distance in the input of neighbours in the output, as torch rounds it."""
+    """The distance in the input of neighbours in the output, in single precision."""
     if align:
         return np.float32((n - 1) / (m - 1) if m > 1 else 0)
     return np.float32(1 / scale if scale else n / m)

@@ -83,7 +83,12 @@ def _wide(x: Node) -> Node:
 def segment_reduce(
     data: Node, bounds: Node, initial: Node, *, reduce: str, offsets: bool, given: bool
 ) -> Node:
-    """`initial` is what each segment begins with; `given`: by the user."""
+    """The sum, mean, product or extreme of each segment along the last axis of `bounds`.
+
+    data: floats[..., n, ...]. bounds: s64, lengths [..., s] or, with `offsets`, where segments
+    begin and end [..., s + 1]. initial: 0-d, what each segment begins with; `given`: also the mean of an
+    empty one. reduce: a name of `IDENTITIES`. Result: dtype of data[..., s, ...].
+    """
     segments = _segments(data, bounds, offsets)
     axis = bounds.type.ndim - 1
     count = segments.lengths.type.shape[axis]
@@ -138,7 +143,7 @@ def segment_reduce_backward(
         several = segments.of(
             segments.combined(filled(output.type.shape, 0, data.type.dtype), numbers, "add")
         )
-        # Torch divides nothing but what is positive by how many there are.
+        # As torch has it, only positive gradients are shared among equal elements.
         shared = change / cast_to(several, grad.type.dtype)
         change = ops.select(change > 0, shared, change)
         change = ops.select(best, change, like(0, change))

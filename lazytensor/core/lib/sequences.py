@@ -88,7 +88,7 @@ NETWORKS: Final = {
     ),
     "rnn_relu": Kind(1, 1, partial(_plain, _above_zero), partial(_plain_backward, _is_above_zero)),
 }
-"""The cells, by torch's names of their networks."""
+"""The cells, by the names of their networks."""
 
 
 class Packing(NamedTuple):
