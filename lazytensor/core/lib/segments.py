@@ -86,8 +86,8 @@ def segment_reduce(
     """The sum, mean, product or extreme of each segment along the last axis of `bounds`.
 
     data: floats[..., n, ...]. bounds: s64, lengths [..., s] or, with `offsets`, where segments
-    begin and end [..., s + 1]. initial: 0-d, what each segment begins with; `given`: also the mean of an
-    empty one. reduce: a name of `IDENTITIES`. Result: dtype of data[..., s, ...].
+    begin and end [..., s + 1]. initial: 0-d, what each segment begins with; `given`: also the
+    mean of an empty one. reduce: a name of `IDENTITIES`. Result: dtype of data[..., s, ...].
     """
     segments = _segments(data, bounds, offsets)
     axis = bounds.type.ndim - 1
