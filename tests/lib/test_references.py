@@ -4,22 +4,63 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lazytensor.core.lib.pooling import window_counts
 from lazytensor.core.settings import settings
-from lazytensor.reuse.compositions import FOLDER, public
+from lazytensor.reuse.compositions import FOLDER, public, used
 from lazytensor.reuse.source import parsed
 from tests.lib.compute import call
+from tests.lib.more_samples import CALLS, WINDOW_COUNTS
 from tests.lib.samples import SAMPLES, Sample
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
 def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "disk", False)
     monkeypatch.setattr(settings, "tier", "compile")
+
+
+ELSEWHERE = {
+    "activations": "tests/pytorch/test_opinfo.py",
+    "filters": "tests/tensorflow_frontend/test_images.py",
+    "implicit_gradients": "tests/pytorch/test_reparametrization.py",
+    "matrices": "tests/pytorch/test_opinfo.py",
+    "optimizers": "tests/tensorflow_frontend/test_updates.py",
+    "pooling": "tests/pytorch/test_opinfo.py",
+    "quantiles": "tests/numpy/test_functions.py",
+    "recurrent": "tests/pytorch/test_recurrent.py",
+    "resampling": "tests/pytorch/test_opinfo.py",
+    "scattering": "tests/pytorch/test_opinfo.py",
+    "random": "tests/pytorch/test_randomness.py",
+    "numerics": "tests/numpy/test_ufunc.py",
+    "histograms": "tests/pytorch/test_histograms.py",
+}
+"""Where functions are tested that have no reference here: a framework's, with torch's or TF's."""
+
+
+def test_every_composition_is_tested_here_or_by_a_framework() -> None:
+    here = sorted(Path(__file__).parent.glob("*.py"))
+    seen = {name for name in used(here) if name[1]}
+    rest = {module for module, _ in public() - seen}
+    assert rest <= ELSEWHERE.keys()
+    assert all((ROOT / path).exists() for path in ELSEWHERE.values())
+
+
+@pytest.mark.parametrize(("function", "args", "reference"), CALLS)
+def test_it_is_the_reference_too(function: Any, args: tuple[Any, ...], reference: Any) -> None:
+    test_it_is_the_reference(Sample(function, args, reference))
+
+
+@pytest.mark.parametrize(("shape", "windows", "ceil", "expected"), WINDOW_COUNTS)
+def test_windows_are_counted(shape: Any, windows: Any, ceil: bool, expected: Any) -> None:
+    assert window_counts(shape, windows, ceil) == expected
 
 
 def _names() -> list[str]:
