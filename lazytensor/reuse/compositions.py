@@ -1,8 +1,8 @@
 """Compositions of the core: its composite ops, and the public functions of `core/lib`.
 
 A frontend uses one if its source names it, passes its module on as a whole, or names another that
-names it. Modules of `core/lib`
-that a single frontend uses are not shared; `Frontend.alone` counts their lines.
+names it. Modules of `core/lib` that a single frontend uses are not shared; `Frontend.alone` counts
+their lines.
 """
 
 from __future__ import annotations

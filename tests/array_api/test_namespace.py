@@ -90,6 +90,11 @@ def test_what_the_core_has_is_there() -> None:
     assert float(xp.ranking.lower_median(x, 1, False)[0][0]) == 2.0
 
 
+def test_a_function_names_the_dtypes_that_it_refuses() -> None:
+    with pytest.raises(TypeError, match="floor takes no arrays of bool"):
+        xp.floor(xp.asarray([True]))
+
+
 def test_an_index_beyond_the_end_is_refused() -> None:
     with pytest.raises(IndexError):
         xp.asarray(X)[3, 0]

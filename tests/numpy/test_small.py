@@ -14,7 +14,7 @@ from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.host import profitability
-from lazytensor.frontends.numpy.host.bound import is_raised
+from lazytensor.frontends.numpy.host.bound import is_raised, put_back
 from lazytensor.frontends.numpy.modules import linalg
 from tests.numpy.rounds import PROGRAMS, SMALL_OPERATIONS, filled
 
@@ -22,11 +22,13 @@ BOUND = 100
 
 
 @pytest.fixture(autouse=True)
-def bound() -> Iterator[None]:
-    """Small arrays stay real in these tests."""
-    before, settings.small = settings.small, BOUND
+def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Small arrays stay real in these tests, and the thread has neither lost nor gained."""
+    put_back()
+    monkeypatch.setattr(profitability._thread, "account", profitability.Account())
+    monkeypatch.setattr(settings, "small", BOUND)
     yield
-    settings.small = before
+    put_back()
 
 
 MAKERS = {

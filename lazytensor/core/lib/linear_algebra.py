@@ -6,6 +6,7 @@ Source: data-apis.org/array-api, 2024.12, extension linalg.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import inf
 from typing import Any, NamedTuple
 
@@ -160,11 +161,12 @@ def matrix_rank(x: Node, /, *, rtol: float | Node | None = None) -> Node:
 
 def matrix_power(x: Node, n: int, /) -> Node:
     """The product of `n` times the matrix, or of `-n` times its inverse."""
-    base, size = ops.inv(x) if n < 0 else x, x.type.shape[-1]
-    made = matrices.identities(base, size, size)
-    for _ in range(abs(n)):
-        made = matrices.product(made, base)
-    return made
+    base, powers = ops.inv(x) if n < 0 else x, list[Node]()
+    for bit in reversed(f"{abs(n):b}"):
+        powers += [base] * int(bit)
+        base = matrices.product(base, base)
+    size = x.type.shape[-1]
+    return reduce(matrices.product, powers or [matrices.identities(x, size, size)])
 
 
 def vector_norm(x: Node, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Node:
@@ -182,6 +184,6 @@ def matrix_norm(x: Node, /, *, keepdims: bool = False, ord: Any = "fro") -> Node
         lines = ops.reduce_sum(ops.abs(x), axes=(last[abs(ord) != 1],))
         made = (ops.reduce_max if ord > 0 else ops.reduce_min)(lines, axes=(last[0],))
     else:
-        reduce = {"nuc": ops.reduce_sum, 2: ops.reduce_max, -2: ops.reduce_min}[ord]
-        made = reduce(ops.singular_values(x), axes=(last[0],))
+        fold = {"nuc": ops.reduce_sum, 2: ops.reduce_max, -2: ops.reduce_min}[ord]
+        made = fold(ops.singular_values(x), axes=(last[0],))
     return ops.kept(made, x, last, keepdims)

@@ -8,10 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.lib import numerics
+from lazytensor.core.lib.numerics import complex_rint, constant, floor_divide, integer_power, same
 from lazytensor.frontends.array_api.array import Array, together, wrap
 
-same = numerics.same
 NAMED_ALIKE: Final = [
     "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos", "cosh",
     "divide", "equal", "exp", "expm1", "greater", "greater_equal", "hypot", "imag", "less",
@@ -25,15 +24,15 @@ ELEMENTWISE: Final[dict[str, Any]] = {
     "abs": {"bu": same, "ifc": ops.abs}, "bitwise_and": ops.and_, "bitwise_invert": ops.not_,
     "bitwise_left_shift": ops.shift_left, "bitwise_or": ops.or_, "bitwise_xor": ops.xor,
     "bitwise_right_shift": ops.shift_right, "conj": {"iuf": same, "c": ops.conj},
-    "floor_divide": {"iu": ops.floor_divide, "f": numerics.floor_divide},
-    "isfinite": {"biu": numerics.constant(True), "fc": ops.is_finite},
-    "isinf": {"biu": numerics.constant(False), "fc": ops.is_inf},
-    "isnan": {"biu": numerics.constant(False), "fc": ops.is_nan}, "logical_and": ops.and_,
+    "floor_divide": {"iu": ops.floor_divide, "f": floor_divide},
+    "isfinite": {"biu": constant(True), "fc": ops.is_finite},
+    "isinf": {"biu": constant(False), "fc": ops.is_inf},
+    "isnan": {"biu": constant(False), "fc": ops.is_nan}, "logical_and": ops.and_,
     "logical_not": ops.not_, "logical_or": ops.or_, "logical_xor": ops.xor,
     "negative": ops.negate, "nextafter": ops.next_after, "positive": same,
-    "pow": {"iu": numerics.integer_power, "fc": ops.power}, "remainder": ops.modulo,
+    "pow": {"iu": integer_power, "fc": ops.power}, "remainder": ops.modulo,
     "real": {"iuf": same, "c": ops.real}, "signbit": ops.sign_bit,
-    "round": {"iu": same, "f": ops.round_even, "c": numerics.complex_rint},
+    "round": {"iu": same, "f": ops.round_even, "c": complex_rint},
 }  # fmt: skip
 """The op, or by letters of NumPy's kinds the function of nodes."""
 REFLECTED: Final = {
@@ -56,8 +55,10 @@ def elementwise(name: str, row: Any) -> Any:
 
     def recorded(*nodes: Any) -> Array:
         kind = nodes[0].type.dtype.kind
-        chosen = row if not isinstance(row, dict) else next(r for k, r in row.items() if kind in k)
-        return wrap(chosen(*nodes))
+        chosen = [r for k, r in row.items() if kind in k] if isinstance(row, dict) else [row]
+        if not chosen:
+            raise TypeError(f"{name} takes no arrays of {nodes[0].type.dtype}")
+        return wrap(chosen[0](*nodes))
 
     def unary(x: Array, /) -> Array:
         return recorded(x.node)

@@ -21,6 +21,17 @@ class OutOfRangeError(DataError, RuntimeError):
     """
 
 
+UNFIT: Final = "lazytensor refuses this call: its arguments do not fit together"
+
+
+def require(true: bool, text: str = UNFIT) -> None:
+    """Refuse the call of a row unless `true`. `verdicts.refuse` raises torch's own error for it;
+    `text` is for calls that torch's kernel on the CPU accepts or lacks.
+    """
+    if not true:
+        raise RuntimeError(text)
+
+
 def sure(made: Node, flags: Node, text: str) -> Node:
     """`made`, valid only if all `flags` are true: checked when the program runs."""
     (found,) = all_sure([made], flags, text, OutOfRangeError)

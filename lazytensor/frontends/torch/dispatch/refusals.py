@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 
 from lazytensor.frontends.torch.dispatch import fallback
-from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import refuse_devices, rows
 from lazytensor.frontends.torch.dispatch.registry import KERNELS, Row, register
 from lazytensor.frontends.torch.linalg.matrices import by_columns
@@ -19,34 +19,17 @@ Check = Callable[..., None]
 
 
 def _check_reflected(x: Any, padding: Sequence[int]) -> None:
-    shape = list(x.shape)
-    if len(padding) != 4:
-        raise RuntimeError(f"padding size is expected to be 4, but got: {len(padding)}")
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-            f"dimensions for input, but got: {shape}"
-        )
-    for place, axis in ((4, -1), (6, -2)):
-        low, high = padding[place - 4 : place - 2]
-        if max(low, high) >= shape[axis]:
-            raise RuntimeError(
-                f"Argument #{place}: Padding size should be less than the corresponding input "
-                f"dimension, but got: padding ({low}, {high}) at dimension {len(shape) + axis} of "
-                f"input {shape}"
-            )
+    require(len(padding) == 4 and x.ndim in (3, 4) and 0 not in x.shape[-3:])
+    sides = (padding[2 * i : 2 * i + 2] for i in range(2))
+    require(all(max(pair) < x.shape[axis] for pair, axis in zip(sides, (-1, -2), strict=True)))
 
 
-def _check_floats(name: str, x: Any, *_: Any, **__: Any) -> None:
-    if not x.dtype.is_floating_point:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(x.dtype)}'")
+def _check_floats(x: Any, *_: Any, **__: Any) -> None:
+    require(x.dtype.is_floating_point)
 
 
 CHECKS: Final[dict[str, Check]] = {"reflection_pad2d": _check_reflected}
-ELEMENTWISE: Final[dict[str, Check]] = {
-    name: partial(_check_floats, f"{name}_cpu")
-    for name in ("softplus", "hardswish", "mish", "hardshrink", "elu", "leaky_relu", "hardsigmoid")
-}
+FLOATS_ONLY: Final = "softplus hardswish mish hardshrink elu leaky_relu hardsigmoid"
 
 
 def _own(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -80,7 +63,8 @@ def _nonzero(x: Any) -> Any:
 def attach() -> None:
     """Register the rows."""
     rows({n: _decomposed(n, c) for n, c in CHECKS.items()}, images=True, composed=True)
-    table = {n: _decomposed(n, c) for n, c in ELEMENTWISE.items() if n not in KERNELS}
+    names = [n for n in FLOATS_ONLY.split() if n not in KERNELS]
+    table = {n: _decomposed(n, _check_floats) for n in names}
     rows(table, keeps=True, composed=True)
     register("equal", _equal)
     register("nonzero", _nonzero)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import S64, complex_of, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.diagonals import last_diagonal
@@ -18,7 +17,7 @@ from lazytensor.core.lib.matrices import (
     triangle,
 )
 from lazytensor.core.lib.numbers import is_inexact
-from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
+from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, require
 from lazytensor.frontends.torch.dispatch.kernels import composition
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -64,11 +63,7 @@ def _numbers(x: Node) -> Node:
 
 
 def _qr(x: Node, mode: str = "reduced") -> tuple[Node, Node]:
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
-            "'r', or 'complete'"
-        )
+    require(mode in ("reduced", "complete", "r"))
     q, r = ops.qr(x, full=mode == "complete")
     return (filled((0,), 0, x.type.dtype), r) if mode == "r" else (q, r)
 
@@ -95,8 +90,7 @@ def _svd(
 
 def _eigh(x: Node, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
     lower = UPLO.upper() == "L"
-    if UPLO.upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    require(UPLO.upper() in ("L", "U"))
     text = f"linalg.eigh: {_NO_EIGENVALUES}"
     if not compute_v:
         values, ok = ops.eigvalsh_checked(x, lower=lower)
@@ -129,23 +123,14 @@ def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str 
     return ops.triangular_solve(a, b, lower=not upper, left=left, unit=unit, **transpose)
 
 
-def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
-    if matrix.type.ndim < 2 or not right.type.ndim or matrix.type.dtype != right.type.dtype:
-        raise ShapeError(
-            f"lstsq: matrices of one dtype are needed, got {matrix.type} and {right.type}"
-        )
-    if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
-        raise RuntimeError(f"lstsq: one of LAPACK's drivers is needed, got {driver}")
-
-
 def _lstsq(
     a: Node, b: Node, rcond: float | None = None, *, driver: str | None = None
 ) -> tuple[Node, Node, Node, Node]:
     """Least squares by singular values, for every LAPACK driver."""
-    _check_lstsq(a, b, driver)
+    require(a.type.ndim >= 2 and b.type.ndim > 0 and a.type.dtype == b.type.dtype)
+    require(driver in (None, "gels", "gelsd", "gelss", "gelsy"))
     vector = is_vector(a, b)
-    if b.type.shape[-1 if vector else -2] != a.type.shape[-2]:
-        raise ShapeError(f"lstsq: as many rows are needed, got {a.type} and {b.type}")
+    require(b.type.shape[-1 if vector else -2] == a.type.shape[-2])
     if vector:
         b = ops.reshape(b, shape=(*b.type.shape, 1))
     refuse_sizes(a.type.shape[:-2], b.type.shape[:-2])
@@ -178,8 +163,7 @@ def _all_full(rank: Node, n: int, driver: str | None) -> bool:
 
 def _matrix_exp(x: Node) -> Node:
     shape = x.type.shape
-    if x.type.ndim < 2 or shape[-2] != shape[-1] or not is_inexact(x.type.dtype):
-        raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {x.type}")
+    require(x.type.ndim >= 2 and shape[-2] == shape[-1] and is_inexact(x.type.dtype))
     return exponential(x)
 
 

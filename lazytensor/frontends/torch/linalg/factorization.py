@@ -22,7 +22,7 @@ from lazytensor.core.lib.matrices import (
     substituted,
     transposed,
 )
-from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, sure
+from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, require, sure
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
@@ -51,10 +51,7 @@ def check(wanted: bool, name: str, info: Node) -> None:
 
 
 def _lu(x: Node, *, pivot: bool = True) -> tuple[Node, Node]:
-    if not pivot:
-        raise RuntimeError(
-            "linalg.lu_factor: LU without pivoting is not implemented on the CPU, nor here"
-        )
+    require(pivot)
     packed, pivots, _ = ops.lu(x)
     return packed, _counted(pivots)
 

@@ -8,7 +8,7 @@ one loop over all times. Lengths are data: they select the time at which a seque
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,58 +17,27 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.ctc import ctc_loss, ctc_loss_backward
-from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 
 def _lengths(given: Any) -> list[int]:
     return given.tolist() if isinstance(given, torch.Tensor) else [int(n) for n in given]
 
 
-_WHILE: Final = "(while checking arguments for ctc_loss_allocate_outputs)"
+def _require_lengths(lengths: list[int], count: int, most: int | None) -> None:
+    require(len(lengths) == count and min(lengths, default=0) >= 0)
+    require(most is None or max(lengths, default=0) <= most)
 
 
-def _check_lengths(name: str, lengths: list[int], count: int, most: int | None) -> None:
-    if len(lengths) != count:
-        raise RuntimeError(f"{name} must be of size batch_size")
-    for n in lengths:
-        if n < 0:
-            raise RuntimeError(
-                f"Expected {name} to have value at least 0, but got value {n} {_WHILE}"
-            )
-        if most is not None and n > most:
-            raise RuntimeError(
-                f"Expected {name} to have value at most {most}, but got value {n} {_WHILE}"
-            )
-
-
-def _check(log_probs: Node, targets: Any, blank: int) -> None:
-    if log_probs.type.dtype not in (F32, F64):
-        name = dtype_name(TORCH[log_probs.type.dtype])
-        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{name}'")
-    if log_probs.type.ndim != 3:
-        raise RuntimeError(
-            f"Expected 3-dimensional tensor, but got {log_probs.type.ndim}-dimensional tensor for "
-            f"argument #1 'log_probs' {_WHILE}"
-        )
-    if not log_probs.type.size:
-        raise RuntimeError("log_probs tensor must not be empty")
-    if targets.dtype not in (torch.int32, torch.int64):
-        raise RuntimeError(
-            "Expected tensor for argument #2 'targets' to have scalar type Int; but got "
-            f"torch.{dtype_name(targets.dtype)}Tensor instead {_WHILE}"
-        )
-    if targets.ndim not in (1, 2):
-        raise RuntimeError(
-            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument "
-            f"#2 'targets' {_WHILE}"
-        )
-    if not 0 <= blank < log_probs.type.shape[2]:
-        raise RuntimeError("blank must be in label range")
+def _require_operands(log_probs: Node, targets: Any, blank: int) -> None:
+    type = log_probs.type
+    require(type.dtype in (F32, F64) and type.ndim == 3 and bool(type.size))
+    require(targets.dtype in (torch.int32, torch.int64) and targets.ndim in (1, 2))
+    require(0 <= blank < type.shape[2])
 
 
 def _labels(targets: Any, lengths: Sequence[int]) -> Node:
@@ -76,18 +45,9 @@ def _labels(targets: Any, lengths: Sequence[int]) -> Node:
     given, count, most = cast_to(operand(targets), S64), len(lengths), max(lengths)
     total = given.type.shape[0]
     if given.type.ndim == 2:
-        if total != count or given.type.shape[1] < most:
-            axis, wanted = (0, count) if total != count else (1, most)
-            raise RuntimeError(
-                f"Expected tensor to have size {'at least ' if axis else ''}{wanted} at dimension "
-                f"{axis}, but got size {given.type.shape[axis]} for argument #2 'targets' {_WHILE}"
-            )
+        require(total == count and given.type.shape[1] >= most)
         return given
-    if total != sum(lengths):
-        raise RuntimeError(
-            f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size {total} for "
-            f"argument #2 'targets' {_WHILE}"
-        )
+    require(total == sum(lengths))
     if not total:
         return filled((count, 0), 0, S64)
     first = np.cumsum([0, *lengths[:-1]])
@@ -100,11 +60,11 @@ def _given(
 ) -> tuple[Node, Node, Node, Node]:
     """The operands of the loss. Lengths are data, so that all batches share a program."""
     given = operand(log_probs)
-    _check(given, targets, blank)
+    _require_operands(given, targets, blank)
     times, count, _ = given.type.shape
     steps, lengths = _lengths(input_lengths), _lengths(target_lengths)
-    _check_lengths("input_lengths", steps, count, times)
-    _check_lengths("target_lengths", lengths, count, None)
+    _require_lengths(steps, count, times)
+    _require_lengths(lengths, count, None)
     labels = _labels(targets, lengths)
     return given, labels, *(ops.leaf(np.asarray(n, np.int64)) for n in (steps, lengths))
 

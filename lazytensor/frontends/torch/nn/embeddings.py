@@ -9,7 +9,7 @@ from lazytensor.core.ir.dtypes import S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import embeddings
 from lazytensor.core.lib.embeddings import Bags
-from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
@@ -26,8 +26,7 @@ def _line(x: Any) -> Node:
 
 def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
     table, places = operand(weight), cast_to(operand(indices), S64)
-    if table.type.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
+    require(table.type.ndim == 2)
     count = table.type.shape[0]
     text = f"index out of range in self: the table has {count} rows"
     return ops.gather(table, sure(places, _within(places, count), text), axes=(0,))
@@ -65,21 +64,11 @@ def _starting(starts: Node, many: int) -> Node:
     return sure(starts, ends, text)
 
 
-def _check_bags(table: Node, indices: Node, offsets: Node, mode: int, last: bool) -> None:
-    """Raise torch's errors for operands that are no bags of rows."""
-    for name, x, ranks in (
-        ("input has to be a 1D or 2D", indices, (1, 2)), ("offsets has to be a 1D", offsets, (1,)),
-        ("weight has to be a 2D", table, (2,)),
-    ):  # fmt: skip
-        if x.type.ndim not in ranks:
-            shape = list(x.type.shape)
-            raise RuntimeError(f"{name} Tensor, but got Tensor of dimension {x.type.ndim}: {shape}")
-    if offsets.type.dtype not in (S32, S64):
-        raise RuntimeError(f"offsets has to be of integers, but got {offsets.type.dtype}")
-    if mode not in (SUM, MEAN, MAX):
-        raise RuntimeError("`mode` must be sum, mean, or max.")
-    if last and not offsets.type.size:
-        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+def _require_bags(table: Node, indices: Node, offsets: Node, mode: int, last: bool) -> None:
+    """Refuse operands that are no bags of rows."""
+    require(indices.type.ndim in (1, 2) and offsets.type.ndim == 1 and table.type.ndim == 2)
+    require(offsets.type.dtype in (S32, S64) and mode in (SUM, MEAN, MAX))
+    require(not last or bool(offsets.type.size))
 
 
 def _bag(
@@ -88,7 +77,7 @@ def _bag(
     padding_idx: int = -1,
 ) -> tuple[Node, Node, Node, Node]:  # fmt: skip
     table, places = operand(weight), _line(indices)
-    _check_bags(table, operand(indices), operand(offsets), mode, include_last_offset)
+    _require_bags(table, operand(indices), operand(offsets), mode, include_last_offset)
     many = table.type.shape[0]
     text = "embedding_bag: Expected idx >= 0 && idx < num_embeddings, which is {}"
     places = sure(places, _within(places, many), text.format(many))

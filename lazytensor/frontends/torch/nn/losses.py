@@ -7,7 +7,7 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import losses
-from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import check_cast, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand, promoted
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -45,8 +45,7 @@ def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
 
 
 def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Node:
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    require(delta > 0)
     made = losses.huber(_apart(x, target), delta)
     wanted = operand(x).type.dtype  # as in torch: the operands are not promoted
     check_cast(made, TORCH[wanted])
@@ -58,8 +57,7 @@ def _huber_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float
 
 
 def _smooth_l1(x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Node:
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    require(beta >= 0)
     return _reduced(losses.smooth_l1(_apart(x, target), beta), reduction)
 
 

@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import margins
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -35,37 +35,24 @@ def _shared(slope: Node, grad: Node, reduction: int, like_: Node) -> Node:
     return ops.reshape(slope * by, shape=like_.type.shape)
 
 
-def _check_places(target: Node) -> None:
-    if target.type.dtype is not S64:
-        raise RuntimeError(f"expected scalar type Long but found {target.type.dtype}")
+def _require_rows(x: Node, target: Node) -> None:
+    """Refuse what is no vector or matrix with classes, or targets that are no places."""
+    require(target.type.dtype is S64)
+    require(x.type.ndim <= 2 and (not x.type.ndim or bool(x.type.shape[-1])))
 
 
-def _check_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
-    _check_places(target)
-    shape = list(x.type.shape)
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    if x.type.ndim > 2 or (x.type.ndim and not shape[-1]):
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {shape}"
-        )
-    count, classes = (1, x.type.size) if x.type.ndim < 2 else shape
-    if target.type.shape != (count,) and (x.type.ndim == 2 or target.type.ndim):
-        raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
-            f"samples (batch size). Expected target size [{count}], but got "
-            f"{list(target.type.shape)}. Input has shape {shape}."
-        )
-    if weight is not None and weight.type.shape != (classes,):
-        raise RuntimeError(
-            f"inconsistent weight size, expected {classes} but got {list(weight.type.shape)}"
-        )
+def _require_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
+    _require_rows(x, target)
+    require(p in (1, 2))
+    count, classes = (1, x.type.size) if x.type.ndim < 2 else x.type.shape
+    require(target.type.shape == (count,) or (x.type.ndim < 2 and not target.type.ndim))
+    require(weight is None or weight.type.shape == (classes,))
 
 
 def _multi_margin(
     x: Node, target: Node, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
 ) -> Node:
-    _check_classes(x, target, p, weight)
+    _require_classes(x, target, p, weight)
     at = _as_rows(x)
     count, classes = at.type.shape
     places = _known(ops.reshape(target, shape=(count,)), 0, classes, "target out of range")
@@ -80,20 +67,6 @@ def _multi_margin_backward(
     places = ops.reshape(target, shape=(at.type.shape[0],))
     slope = margins.multi_margin_slope(at, places, p, margin, weight)
     return _shared(slope, grad, reduction, x)
-
-
-def _check_labels(x: Node, target: Node) -> None:
-    _check_places(target)
-    if x.type.ndim > 2 or (x.type.ndim and not x.type.shape[-1]):
-        raise RuntimeError(
-            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-            f"{list(x.type.shape)}"
-        )
-    if target.type.shape != x.type.shape:
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.type.shape)} for input of size: "
-            f"{list(x.type.shape)}"
-        )
 
 
 def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
@@ -113,7 +86,8 @@ def _known(places: Node, least: int, classes: int, text: str) -> Node:
 
 
 def _multilabel_margin(x: Node, target: Node, reduction: int) -> tuple[Node, Node]:
-    _check_labels(x, target)
+    _require_rows(x, target)
+    require(target.type.shape == x.type.shape)
     at, places = _as_rows(x), _as_rows(target)
     classes = at.type.shape[1]
     places = _known(places, -1, classes, "argument #2 'target' is out of range")

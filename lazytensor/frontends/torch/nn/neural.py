@@ -13,7 +13,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.lib import activations, losses
 from lazytensor.core.lib.numbers import is_inexact
-from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.random.drawing import bernoulli
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.elementwise import multiply
 from lazytensor.frontends.torch.tensors.strides import axis_of
-from lazytensor.frontends.torch.tensors.tensor import TORCH, numpy_dtype
+from lazytensor.frontends.torch.tensors.tensor import numpy_dtype
 
 
 def _softmax(name: str) -> Row:
@@ -54,8 +54,7 @@ def _softmax_backward(name: str) -> Row:
 
 
 def _is_approximate(word: str) -> bool:
-    if word not in ("none", "tanh"):
-        raise RuntimeError("approximate argument must be either none or tanh.")
+    require(word in ("none", "tanh"))
     return word == "tanh"
 
 
@@ -69,8 +68,7 @@ def _gelu_backward(grad: Node, x: Node, *, approximate: str = "none") -> Node:
 
 
 def _relu(x: Node) -> Node:
-    if x.type.dtype is BOOL:
-        raise RuntimeError("Boolean inputs not supported for relu")
+    require(x.type.dtype is not BOOL)
     return ops.maximum(x, like(0, x))
 
 
@@ -82,17 +80,7 @@ def _layer_norm(
     x: Node, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
 ) -> tuple[Node, Node, Node]:
     axes = len(normalized_shape)
-    if not axes:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
-            "element, but got normalized_shape = []"
-        )
-    if tuple(x.type.shape[x.type.ndim - axes :]) != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
-            f"{list(x.type.shape)}"
-        )
+    require(axes > 0 and x.type.shape[x.type.ndim - axes :] == tuple(normalized_shape))
     scaling = [] if weight is None else [weight]
     if bias is not None:
         if weight is None:
@@ -120,13 +108,10 @@ def _layer_norm_backward(
 def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
     given = operand(x)
     shape = given.type.shape
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
+    require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
     if train is False:
         return given, filled(shape, True, BOOL)
-    if not is_inexact(given.type.dtype):
-        name = dtype_name(TORCH[given.type.dtype])
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+    require(is_inexact(given.type.dtype))
     mask = bernoulli(shape, 1.0 - p)
     scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
     return given * cast_to(mask, given.type.dtype) * scale, mask
@@ -147,61 +132,35 @@ def _classes(target: Node, weight: Any, ignored: int, x: Node) -> losses.Classes
     return losses.Classes.weighed(places, counted, weights, x)
 
 
-def _check_classes(x: Any, target: Any, weight: Any) -> None:
-    """Raise torch's errors for shapes that do not go together."""
-    shape, wanted = list(x.shape), list(target.shape)
-    if len(shape) not in (1, 2):
-        raise RuntimeError("input tensor should be 1D or 2D")
-    if len(wanted) > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if len(shape) == len(wanted) == 1 and wanted != [1]:
-        raise ValueError(
-            f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}"
-        )
-    if wanted != (shape[:1] if len(shape) == 2 else wanted):
-        raise RuntimeError(f"size mismatch (got input: {shape}, target: {wanted})")
-    if weight is not None and tuple(weight.shape) != (shape[-1],):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {shape[-1]} classes or no classes but "
-            f"got weight tensor of shape: {list(weight.shape)}"
-        )
+def _require_classes(x: Any, target: Any, weight: Any) -> None:
+    """Refuse classes, or weights of them, that do not fit to rows of their probabilities."""
+    require(x.ndim in (1, 2) and target.ndim < 2)
+    wanted = x.shape[:1] if x.ndim == 2 else target.shape
+    require(target.shape == wanted and (x.ndim == 2 or target.numel() == 1))
+    require(weight is None or weight.shape == x.shape[-1:])
 
 
-def _check_labels(x: Any, target: Any, weight: Any) -> None:
-    """Raise torch's errors for images of classes that do not go together."""
-    if target.ndim != 3:
-        raise RuntimeError(
-            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f"{target.ndim}"
-        )
-    if x.ndim != 4:
-        raise RuntimeError(
-            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
-            f"{x.ndim}"
-        )
-    if weight is not None and weight.numel() != x.shape[1]:
-        raise RuntimeError("weight tensor should be defined either for all or no classes")
-    if (x.shape[0], *x.shape[2:]) != tuple(target.shape):
-        sizes = [list(t.shape) for t in (x, target)]
-        raise RuntimeError(f"size mismatch (got input: {sizes[0]} , target: {sizes[1]}")
+def _require_labels(x: Any, target: Any, weight: Any) -> None:
+    """Refuse images of classes, or weights of them, that do not fit to their probabilities."""
+    require(target.ndim == 3 and x.ndim == 4)
+    require(weight is None or weight.numel() == x.shape[1])
+    require((x.shape[0], *x.shape[2:]) == tuple(target.shape))
 
 
 def _nll_of_images(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-    _check_labels(x, target, weight)
+    _require_labels(x, target, weight)
     return _losses(x, target, weight, reduction, ignore_index)
 
 
 def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-    _check_classes(x, target, weight)
+    _require_classes(x, target, weight)
     return _losses(x, target, weight, reduction, ignore_index)
 
 
 def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     """The losses of the classes along the second axis, and what they weigh together."""
     given, wanted = operand(x), cast_to(operand(target), S64)
-    if target.dtype not in (torch.int64, torch.uint8):
-        name = dtype_name(target.dtype)
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
+    require(target.dtype in (torch.int64, torch.uint8))
     single = given.type.ndim == 1
     if single:
         given = ops.reshape(given, shape=(1, *given.type.shape))

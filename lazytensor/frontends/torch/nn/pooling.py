@@ -12,11 +12,12 @@ import torch
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import pooling
 from lazytensor.core.lib.pool_gradients import PoolWindows, largest_backward, scattered_planes
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import composition, rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.nn.convolution import spread
-from lazytensor.frontends.torch.nn.resampling import check_grad
+from lazytensor.frontends.torch.nn.resampling import require_windows
 from lazytensor.frontends.torch.tensors.strides import strides_for
 from lazytensor.frontends.torch.tensors.tensor import laid
 
@@ -29,45 +30,19 @@ def _given(n: int, sizes: Any, steps: Any, pads: Any, gaps: Any) -> PoolWindows:
     return PoolWindows(size, gap, spread(steps, n) if steps else size, pad)
 
 
-def _check(x: Node, windows: PoolWindows, count: Ints) -> None:
-    """Raise torch's errors for windows that cannot be."""
-    if min(windows.steps) <= 0:
-        raise RuntimeError("stride should not be zero")
-    if min(windows.gaps) <= 0:
-        raise RuntimeError("dilation should be greater than zero")
-    for k, p, g in zip(windows.sizes, windows.pads, windows.gaps, strict=True):
-        if p < 0:
-            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > (g * (k - 1) + 1) // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, "
-                f"kernel_size={k} and dilation={g}"
-            )
-    if min(count) < 1:
-        planes, *inner = x.type.shape[-len(count) - 1 :]
-        given, found = ("x".join(map(str, (planes, *line))) for line in (inner, count))
-        raise RuntimeError(
-            f"Given input size: ({given}). Calculated output size: ({found}). Output size is too "
-            "small"
-        )
-
-
-def _check_rank(x: Node, n: int) -> None:
-    """Raise torch's error for what is no batch of images, nor one of them."""
+def _require_rank(x: Node, n: int) -> None:
+    """Refuse what is no batch of images, nor one of them."""
     shape = x.type.shape
-    if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
-        words = {2: "3D or 4D", 3: "4D or 5D"}[n]
-        raise RuntimeError(
-            f"Expected {words} (batch mode) tensor with optional 0 dim batch size for input, or "
-            f"non-empty {words} without one: Expected input's non-batch dimensions to have "
-            f"positive length, but input has a shape of {list(shape)}"
-        )
+    require(len(shape) in (n + 1, n + 2) and 0 not in shape[-n - 1 :])
 
 
 def _counted(x: Node, n: int, windows: PoolWindows, ceil: bool) -> Ints:
     """How many windows there are, none of which torch refuses."""
+    require(min(windows.steps) > 0 and min(windows.gaps) > 0)
+    sizes = zip(windows.sizes, windows.pads, windows.gaps, strict=True)
+    require(all(0 <= p <= (g * (k - 1) + 1) // 2 for k, p, g in sizes))
     count = pooling.window_counts(x.type.shape[-n:], windows, ceil)
-    _check(x, windows, count)
+    require(min(count) >= 1)
     return count
 
 
@@ -82,7 +57,7 @@ def _max(
     n: int,
 ) -> tuple[Node, Node]:
     windows = _given(n, kernel_size, stride, padding, dilation)
-    _check_rank(x, n)
+    _require_rank(x, n)
     return pooling.max_pool_with_places(x, windows, _counted(x, n, windows, ceil_mode))
 
 
@@ -95,21 +70,13 @@ def _max_backward(
 
 
 def _adaptive_max(x: Node, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
-    if x.type.ndim not in (n + 1, n + 2):
-        raise RuntimeError(
-            f"adaptive_max_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got: "
-            f"{list(x.type.shape)}"
-        )
-    _check_rank(x, n)
-    if len(output_size) != n:
-        raise RuntimeError(f"adaptive_max_pool{n}d(): internal error: expected output_size of {n}")
-    if min(output_size) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}")
+    _require_rank(x, n)
+    require(len(output_size) == n and min(output_size) >= 0)
     return pooling.adaptive_max_pool(x, tuple(output_size))
 
 
 def _adaptive_max_backward(grad: Node, x: Node, indices: Node, *, n: int) -> Node:
-    check_grad(grad)
+    require_windows(grad)
     return scattered_planes(grad, indices, x.type.shape, n)
 
 
@@ -117,18 +84,12 @@ def _mean_plan(
     x: Node, n: int, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
     over: Any,
 ) -> tuple[PoolWindows, Ints, np.ndarray]:  # fmt: skip
-    _check_rank(x, n)
+    _require_rank(x, n)
     shape = x.type.shape[-n:]
     windows = _given(n, kernel_size, stride, padding, (1,))
-    if n == 3 and any(m < k for m, k in zip(shape, windows.sizes, strict=True)):
-        given, wanted = (
-            " ".join(f"{mark}{side}: {m}" for side, m in zip("THW", line, strict=True))
-            for mark, line in (("", shape), ("k", windows.sizes))
-        )
-        raise RuntimeError(f"input image ({given}) smaller than kernel size ({wanted})")
+    require(n == 2 or all(m >= k for m, k in zip(shape, windows.sizes, strict=True)))
     count = _counted(x, n, windows, ceil)
-    if over == 0 and over is not None:
-        raise RuntimeError("divisor must be not zero")
+    require(over != 0)
     if over:
         return windows, count, np.full((), float(over))
     return windows, count, pooling.pool_divisors(shape, windows, count, include)

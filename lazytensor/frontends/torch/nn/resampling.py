@@ -13,6 +13,7 @@ import numpy as np
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.resampling import Matrix, adaptive_means, mapped, picking, resize_matrix
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -45,25 +46,20 @@ def _resized_backward(kind: str) -> Row:
 
 def _adaptive_mean(x: Node, output_size: Sequence[int]) -> Node:
     n = len(output_size)
-    if x.type.ndim not in (n + 1, n + 2):
-        raise RuntimeError(
-            f"adaptive_avg_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got "
-            f"{list(x.type.shape)}"
-        )
+    require(x.type.ndim in (n + 1, n + 2))
     inner = x.type.shape[-n:]
     return mapped(x, [adaptive_means(n, m) for n, m in zip(inner, output_size, strict=True)])
 
 
-def check_grad(grad: Node) -> None:
-    """Raise an error for the gradient of no windows; torch has the words for it."""
-    if 0 in grad.type.shape[1:]:
-        raise RuntimeError(f"a gradient of {grad.type} is of no windows")
+def require_windows(grad: Node) -> None:
+    """Refuse the gradient of no windows."""
+    require(0 not in grad.type.shape[1:])
 
 
 def _adaptive_mean_backward(n: int) -> Row:
     def row(grad: Node, x: Node) -> Node:
         inner = x.type.shape[-n:]
-        check_grad(grad)
+        require_windows(grad)
         sizes = zip(inner, grad.type.shape[-n:], strict=True)
         return mapped(grad, [adaptive_means(a, b).T for a, b in sizes])
 

@@ -10,41 +10,19 @@ from typing import Any
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.grid_sampling import BICUBIC, grid_sample, grid_sample_backward
-from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.registry import Row
-from lazytensor.frontends.torch.tensors.tensor import TORCH
-
-
-def _check(x: Node, grid: Node) -> None:
-    """Raise torch's errors for what cannot be sampled, or not there."""
-    shape, places, n = list(x.type.shape), list(grid.type.shape), x.type.ndim - 2
-    if places[0] != shape[0]:
-        raise RuntimeError(
-            "grid_sampler(): expected grid and input to have same batch size, but got input with "
-            f"sizes {shape} and grid with sizes {places}"
-        )
-    if places[-1] != n:
-        raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with "
-            f"sizes {places}"
-        )
-    if 0 in shape[2:]:
-        raise RuntimeError(
-            "grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
-            f"sizes {shape} with dimension {shape.index(0, 2)} being empty"
-        )
-    if x.type.dtype != grid.type.dtype:
-        names = [dtype_name(TORCH[t.type.dtype]) for t in (x, grid)]
-        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
 def _given(x: Any, grid: Any, interpolation: int) -> tuple[Node, Node]:
+    """The operands; refused if they do not fit to each other."""
     given, places = operand(x), operand(grid)
-    _check(given, places)
-    if interpolation == BICUBIC and given.type.ndim > 4:
-        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    shape = given.type.shape
+    require(places.type.shape[0] == shape[0] and places.type.shape[-1] == len(shape) - 2)
+    require(0 not in shape[2:] and given.type.dtype == places.type.dtype)
+    require(interpolation != BICUBIC or len(shape) <= 4)
     return given, places
 
 

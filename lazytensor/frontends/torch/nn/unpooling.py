@@ -15,34 +15,24 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.losses import one_hot
 from lazytensor.core.lib.pooling import max_unpool
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import functional, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
 
 
-def _check_unpooled(x: Any, indices: Any, n: int, sizes: Sequence[int], steps: Any) -> None:
-    """Raise an error for what cannot be put back; torch has the words for it."""
-    fits = (
-        indices.dtype == torch.int64
-        and x.shape == indices.shape
-        and x.ndim in (n + 1, n + 2)
-        and len(sizes) == n
-        and 0 not in x.shape[-n - 1 :]
-        and all(len(numbers) == n and min(numbers) >= 0 for numbers in steps)
-        and (not steps or min(steps[0]) > 0)
-    )
-    if not fits:
-        raise RuntimeError(
-            f"max_unpool{n}d: expected places of integers, one for each element of the planes of "
-            f"{tuple(x.shape)}, but got {indices.dtype} of {tuple(indices.shape)}"
-        )
+def _require_places(x: Any, indices: Any, n: int, sizes: Sequence[int], steps: Any) -> None:
+    """Refuse places that are not one for each element of the planes, and sizes that are none."""
+    require(indices.dtype == torch.int64 and x.shape == indices.shape)
+    require(x.ndim in (n + 1, n + 2) and 0 not in x.shape[-n - 1 :] and len(sizes) == n)
+    require(all(len(numbers) == n and min(numbers) >= 0 for numbers in steps))
+    require(not steps or min(steps[0]) > 0)
 
 
 def _unpooled(n: int) -> Row:
     def row(x: Any, indices: Any, output_size: Sequence[int], *steps: Sequence[int]) -> Node:
-        _check_unpooled(x, indices, n, output_size, steps)
+        _require_places(x, indices, n, output_size, steps)
         given, places = operand(x), operand(indices)
         inside = (places >= 0) & (places < prod(output_size))
         volumes = "x".join(map(str, output_size))
@@ -57,15 +47,11 @@ _LARGE = "Class values must be smaller than num_classes."
 
 
 def _one_hot(x: Any, num_classes: int = -1) -> Node:
-    if x.dtype != torch.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    require(x.dtype == torch.int64 and (num_classes == -1 or num_classes >= 1 or not x.numel()))
     given = operand(x)
     if not given.type.size:
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        require(num_classes > 0)
         return filled((*x.shape, num_classes), 0, S64)
-    if num_classes != -1 and num_classes < 1:
-        raise RuntimeError(_LARGE)
     given = sure(given, given >= 0, _NEGATIVE)
     if num_classes == -1:  # the shape is data
         axes = tuple(range(given.type.ndim))

@@ -22,7 +22,7 @@ from lazytensor.core.ir.recording import record
 from lazytensor.core.lib.numbers import HALVES
 from lazytensor.frontends.torch.dispatch.kernels import write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
-from lazytensor.frontends.torch.dispatch.refused_dtypes import check_factor
+from lazytensor.frontends.torch.dispatch.refused_dtypes import require_factor
 from lazytensor.frontends.torch.dispatch.registry import KERNELS, Row, register
 from lazytensor.frontends.torch.rows import elementwise
 from lazytensor.frontends.torch.rows.creation import filled, stepping
@@ -146,7 +146,7 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
         columns.append(kwargs.get("value", 1))
     columns = [x if isinstance(x, Node) else number.all(x) for x in columns]
     alpha = kwargs.get("alpha", 1)
-    check_factor(alpha, dtype)
+    require_factor(alpha, dtype)
     if alpha != 1:
         columns[1] = [cast_to(x, wide) * number(alpha) for x in columns[1]]
     if wide is dtype:

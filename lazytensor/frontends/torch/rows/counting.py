@@ -15,12 +15,11 @@ from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.lib.ranking import repeated_places
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name, sure
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, wrapped
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 
 def _line(x: Node) -> Node:
@@ -45,12 +44,7 @@ def _wide(x: Node) -> Node:
 
 
 def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    if min != min or max != max:
-        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
-    if min > max:
-        raise RuntimeError("torch.histc: max must be larger than min")
+    require(bins > 0 and min <= max)  # NaN fails
     given = operand(x)
     values = _line(given)
     wide = _wide(values)
@@ -104,50 +98,21 @@ def _points(x: Any, weight: Any) -> list[Node]:
     """The coordinates along the last axis, a line each."""
     given = operand(x)
     shape = given.type.shape
-    if len(shape) < 2:
-        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    if given.type.dtype not in FLOATS:
-        name = dtype_name(TORCH[given.type.dtype])
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
+    require(len(shape) >= 2 and given.type.dtype in FLOATS)
     if weight is not None:
         other = operand(weight).type
-        if other.shape != shape[:-1]:
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided it should have the same shape as "
-                "the input tensor excluding its innermost dimension, but got input with shape "
-                f"{list(shape)} and weight with shape {list(other.shape)}"
-            )
-        if other.dtype != given.type.dtype:
-            names = [dtype_name(TORCH[t]).lower() for t in (given.type.dtype, other.dtype)]
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
-                f"should have the same dtype, but got input({names[0]}), and weight({names[1]})"
-            )
+        require(other.shape == shape[:-1] and other.dtype == given.type.dtype)
     last = len(shape) - 1
     return [_line(part(given, last, i, 1)) for i in range(shape[-1])]
 
 
 def _bin_edges(points: Sequence[Node], bins: Sequence[int], range_: Any) -> list[Node]:
     n = len(points)
-    if range_ is not None and len(range_) != 2 * n:
-        raise RuntimeError(
-            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} "
-            f"elements, but got {len(range_)}"
-        )
+    require(len(bins) == n and (range_ is None or len(range_) == 2 * n))
     limits: list[Any] = [None] * n
     if range_ is not None:
         limits = list(zip(range_[::2], range_[1::2], strict=True))
-    for axis, (low, high) in enumerate(limits if range_ else ()):
-        if low > high:
-            raise RuntimeError(
-                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
-                f"for dimension {axis}"
-            )
-    if len(bins) != n:
-        raise RuntimeError(
-            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
-            f"histogram but got {len(bins)}"
-        )
+        require(all(low <= high for low, high in limits))
     return [
         _edges("torch.histogramdd", line, count, limit)
         for line, count, limit in zip(points, bins, limits, strict=True)
@@ -157,7 +122,7 @@ def _bin_edges(points: Sequence[Node], bins: Sequence[int], range_: Any) -> list
 def _histogramdd_edges(
     x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
 ) -> list[Node]:
-    return _bin_edges(_points(x, weight), bins, range)
+    return _bin_edges(_points(x, None), bins, range)  # torch looks at weights later
 
 
 def _histogramdd_counted(
@@ -169,44 +134,14 @@ def _histogramdd_counted(
 
 def _histogramdd(x: Any, bins: Sequence[Any], *, weight: Any = None, density: bool = False) -> Node:
     points = _points(x, weight)
-    n = len(points)
-    if len(bins) != n:
-        raise RuntimeError(
-            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
-            f"histogram but got {len(bins)}"
-        )
-    return _counts(
-        points, [_checked_edges(x, line, i) for i, line in enumerate(bins)], weight, density
-    )
-
-
-def _checked_edges(x: Any, edges: Any, axis: int) -> Node:
-    text = "torch.histogramdd: bins tensor should have"
-    if edges.dtype != x.dtype:
-        names = [dtype_name(t.dtype).lower() for t in (x, edges)]
-        raise RuntimeError(
-            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
-            f"input with dtype {names[0]} and bins for dimension {axis} with dtype {names[1]}"
-        )
-    if edges.ndim != 1:
-        raise RuntimeError(
-            f"{text} one dimension, but got {edges.ndim} dimensions in the bins tensor for "
-            f"dimension {axis}"
-        )
-    if not edges.numel():
-        raise RuntimeError(
-            f"{text} at least 1 element, but got 0 elements in the bins tensor for dimension {axis}"
-        )
-    return operand(edges)
+    require(len(bins) == len(points))
+    require(all(b.dtype == x.dtype and b.ndim == 1 and bool(b.numel()) for b in bins))
+    return _counts(points, [operand(line) for line in bins], weight, density)
 
 
 def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     """Without `output_size` the size is data, and the graph is cut: torch synchronises as well."""
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats.dtype not in (torch.int32, torch.int64):
-        name = dtype_name(repeats.dtype)
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    require(repeats.ndim == 1 and repeats.dtype in (torch.int32, torch.int64))
     counts = cast_to(operand(repeats), S64)
     positive = counts >= 0
     counts = sure(counts, positive, "repeats can not be negative")

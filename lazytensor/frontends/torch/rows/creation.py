@@ -23,7 +23,7 @@ from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.lib.signal import spaced_from_both_ends
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
-from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes
+from lazytensor.frontends.torch.dispatch.errors import refuse_sizes, require
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
@@ -32,7 +32,6 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     refuse_overflow,
 )
 from lazytensor.frontends.torch.dispatch.registry import Row, prepare_thread, register
-from lazytensor.frontends.torch.random.bounds import cpp_name
 from lazytensor.frontends.torch.tensors.strides import is_repeated, reach, sized, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
@@ -167,15 +166,10 @@ def _sized_like(value: Any) -> Row:
 
 
 def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
-    for bound in (start, end):
-        if isinstance(bound, float) and not math.isfinite(bound):
-            raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    require(all(math.isfinite(bound) for bound in (start, end) if isinstance(bound, float)))
     if dtype is torch.int64:
         start, end, step = (int(x) for x in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    require(step != 0 and (end - start) * step >= 0)
     whole = all(isinstance(x, int) for x in (start, end, step))
     wanted = (S64 if whole else _dtype(None)) if dtype is None else numpy_dtype(dtype)
     count = math.ceil((end - start) / step)
@@ -188,24 +182,19 @@ def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) ->
     return cast_to(places, wanted)
 
 
-def _line_dtype(name: str, dtype: Any, *bounds: Any) -> Any:
-    """The dtype of numbers between bounds. Raises torch's error for real ones between complex."""
+def _line_dtype(dtype: Any, *bounds: Any) -> Any:
+    """The dtype of numbers between bounds: none of real ones between complex ones."""
     if not any(isinstance(x, complex) for x in bounds):
         return dtype
     inferred = torch.promote_types(torch.get_default_dtype(), torch.complex32)
-    if dtype is not None and not torch.can_cast(inferred, dtype):
-        raise RuntimeError(
-            f"torch.{name}(): inferred dtype {cpp_name(inferred)} can't be safely cast to passed "
-            f"dtype {dtype_name(dtype)}"
-        )
+    require(dtype is None or torch.can_cast(inferred, dtype))
     return dtype or inferred
 
 
 def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> Node:
     """Each half is counted from its own end, so that both ends are exact."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    wanted = _dtype(_line_dtype("linspace", dtype, start, end))
+    require(steps >= 0)
+    wanted = _dtype(_line_dtype(dtype, start, end))
     inner = F64 if wanted.kind in "iu" or wanted in (F32, F64, F16, BF16) else wanted
     step = (end - start) / max(steps - 1, 1)
     if wanted.kind in "iu":
@@ -216,9 +205,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> 
 
 def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
     shape = (n, n if m is None else m)
-    for name, value in zip("nm", shape, strict=True):
-        if value < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
+    require(min(shape) >= 0)
     sides = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
     return cast_to(ops.equal(*sides), _dtype(dtype))
 

@@ -11,14 +11,14 @@ from lazytensor.core.lib.distances import (
     row_distances,
     row_distances_gradient,
 )
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
 
 
 def _cdist(x: Node, y: Node, p: float, compute_mode: Any) -> Node:
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
+    require(p >= 0)
     return pair_distances(x, y, p)
 
 

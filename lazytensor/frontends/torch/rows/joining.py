@@ -12,12 +12,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
-from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib import arranging
 from lazytensor.core.lib.diagonals import lower_triangle, upper_triangle
 from lazytensor.core.lib.scattering import scattered
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
@@ -37,7 +36,7 @@ from lazytensor.frontends.torch.tensors.strides import (
     strides_for,
     suggested_format,
 )
-from lazytensor.frontends.torch.tensors.tensor import TORCH, from_cpu, held_by, laid, to_cpu
+from lazytensor.frontends.torch.tensors.tensor import from_cpu, held_by, laid, to_cpu
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -48,38 +47,13 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
     if not kept:
         return cast_to(parts[0], dtype)
     axis = axis_of(dim, kept[0].type.ndim)
-    first = kept[0].type
-    for place, part in enumerate(parts):
-        if not part.type.ndim:
-            raise RuntimeError(
-                f"zero-dimensional tensor (at position {place}) cannot be concatenated"
-            )
-    for place, part in enumerate(kept):
-        if part.type.ndim != first.ndim:
-            raise RuntimeError(
-                "Tensors must have same number of dimensions: "
-                f"got {first.ndim} and {part.type.ndim}"
-            )
-        for i, (n, m) in enumerate(zip(first.shape, part.type.shape, strict=True)):
-            if n != m and i != axis:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {axis}. Expected size {n} "
-                    f"but got size {m} for tensor number {place} in the list."
-                )
+    require(all(x.type.ndim for x in parts))
     return arranging.joined([cast_to(x, dtype) for x in kept], axis)
 
 
 def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
     parts = promoted(*tensors)
-    shape = parts[0].type.shape
-    if any(x.type.shape != shape for x in parts):
-        other = next(i for i, x in enumerate(parts) if x.type.shape != shape)
-        raise RuntimeError(
-            f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-            f"{list(parts[other].type.shape)} at entry {other}"
-        )
-    axis = axis_of(dim, len(shape) + 1)
-    return arranging.stacked(parts, axis)
+    return arranging.stacked(parts, axis_of(dim, parts[0].type.ndim + 1))
 
 
 def checked(index: Node, size: int, signed: bool = False) -> Node:
@@ -112,14 +86,10 @@ def coordinates(given: Node, axis: int, index: Node) -> list[Node]:
     ]
 
 
-def check_sizes(index: Node, x: Node, axis: int, role: str = "self") -> None:
-    """Raise torch's error where an index reaches beyond `x` on another axis than `axis`."""
-    for i, (n, m) in enumerate(zip(index.type.shape, x.type.shape, strict=True)):
-        if i != axis and n > m:
-            raise RuntimeError(
-                f"Size does not match at dimension {i} expected index {list(index.type.shape)} to "
-                f"be no larger than {role} {list(x.type.shape)} apart from dimension {axis}"
-            )
+def check_sizes(index: Node, x: Node, axis: int) -> None:
+    """Refuse an index that reaches beyond `x` on another axis than `axis`."""
+    pairs = zip(index.type.shape, x.type.shape, strict=True)
+    require(all(n <= m for i, (n, m) in enumerate(pairs) if i != axis))
 
 
 def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
@@ -131,21 +101,10 @@ def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
         return ops.broadcast(cast_to(0, given.type.dtype), shape=places.type.shape)
     if not places.type.ndim:
         return ops.gather(given, checked(places, given.type.shape[0]), axes=(0,))
-    if places.type.ndim != given.type.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    require(places.type.ndim == given.type.ndim)
     check_sizes(places, given, axis)
     axes = tuple(range(given.type.ndim))
     return ops.gather(given, *coordinates(given, axis, places), axes=axes)
-
-
-def _check_mask(mask: Shape, shape: Shape, axis: int) -> None:
-    """Raise torch's error for a mask that has not the sizes of the axes from `axis` on."""
-    for i, (n, m) in enumerate(zip(mask, shape[axis:], strict=False)):
-        if n != m:
-            raise IndexError(
-                f"The shape of the mask {list(mask)} at index {i} does not match the shape of the "
-                f"indexed tensor {list(shape)} at index {axis + i}"
-            )
 
 
 _UINT8_INDEX: Final = (
@@ -165,7 +124,8 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
         if place.type.dtype in (BOOL, U8):
             if place.type.dtype is U8:
                 warn_each_time(_UINT8_INDEX)
-            _check_mask(place.type.shape, given.type.shape, axis)
+            mask = place.type.shape
+            require(mask == given.type.shape[axis : axis + len(mask)])
             if place.value is None:
                 scheduler.sync(place, cause="boolean mask")
             host = to_cpu(place).bool().nonzero(as_tuple=True)
@@ -173,51 +133,27 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
                 axes.append(axis)
                 found.append(ops.leaf(line.numpy()))
                 axis += 1
-        elif place.type.dtype not in (S32, S64):
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         else:
+            require(place.type.dtype in (S32, S64))
             axes.append(axis)
             if axis < given.type.ndim:
-                _refuse_known(place, axis, given.type.shape[axis])
+                _require_known(place, given.type.shape[axis])
                 found.append(checked(place, given.type.shape[axis], signed=True))
             axis += 1
-    if axis > given.type.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
-    shape = _together([place.type.shape for place in found])
-    if 0 not in shape and any(not given.type.shape[axis] for axis in axes):
-        raise IndexError("index is out of bounds for dimension with size 0")
+    require(axis <= given.type.ndim)
+    shape = np.broadcast_shapes(*(place.type.shape for place in found))
+    require(0 in shape or all(given.type.shape[axis] for axis in axes))
     return tuple(axes), found
 
 
-def _refuse_known(index: Node, axis: int, size: int) -> None:
-    """Raise torch's error at once where the host has the indices, and they are few."""
+def _require_known(index: Node, size: int) -> None:
+    """Refuse indices that are out of range at once where the host has them, and they are few."""
     values = index.value
-    if (
-        not size
-        or index.op is not PARAMETER
-        or values.__class__ is not np.ndarray
-        or values.size > _FEW
-    ):
-        return
-    for value in values.ravel().tolist():
-        if not -size <= value < size:
-            raise IndexError(
-                f"index {value} is out of bounds for dimension {axis} with size {size}"
-            )
+    if index.op is PARAMETER and values.__class__ is np.ndarray and size and values.size <= _FEW:
+        require(all(-size <= value < size for value in values.ravel().tolist()))
 
 
 _FEW: Final = 64
-
-
-def _together(shapes: Sequence[Shape]) -> Shape:
-    """The shape that indices broadcast to. Raises: IndexError, torch's."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + ", ".join(str(list(shape)) for shape in shapes)
-        ) from None
 
 
 def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ...] | None:
@@ -246,19 +182,11 @@ def _index(x: Any, indices: Sequence[Any]) -> Node:
     return found if order is None else ops.transpose(found, axes=order)
 
 
-def _refuse_bytes(indices: Sequence[Any]) -> None:
-    """Raise torch's error where one value goes to where a mask is set, which is one of bytes."""
-    masks = [index for index in indices if index is not None]
-    if len(masks) == 1 and masks[0].dtype is torch.uint8:
-        raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
-        )
-
-
 def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Node:
     given, updates = operand(x), operand(values)
-    if updates.type.size == 1 and not accumulate:
-        _refuse_bytes(indices)
+    masks = [index for index in indices if index is not None]
+    if updates.type.size == 1 and not accumulate and len(masks) == 1:
+        require(masks[0].dtype is not torch.uint8)
     if len(indices) == 1 and indices[0] is not None and not updates.type.ndim:
         mask = _index_node(indices[0])
         whole = mask.type.dtype is BOOL and mask.type.shape == given.type.shape
@@ -270,27 +198,11 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
     front = target.ndim - (given.type.ndim - len(axes))
     order = _result_order(axes, front, given.type.ndim)
     shape = target.shape if order is None else tuple(target.shape[i] for i in order)
-    updates = _fitting(updates, shape)
-    if not _broadcasts(updates.type.shape, shape):
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(operand(values).type.shape)} cannot be "
-            f"broadcast to indexing result of shape {list(shape)}"
-        )
-    if updates.type.dtype is not given.type.dtype:
-        names = [dtype_name(TORCH[t.type.dtype]) for t in (given, updates)]
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{names[0]} for the destination and {names[1]} for the source."
-        )
-    updates = ops.broadcast(updates, shape=shape)
+    require(updates.type.dtype is given.type.dtype)
+    updates = ops.broadcast(_fitting(updates, shape), shape=shape)
     if order is not None:
         updates = ops.transpose(updates, axes=tuple(order.index(i) for i in range(len(order))))
     return scattered(given, updates, places, axes, "add" if accumulate else "set")
-
-
-def _broadcasts(shape: Shape, whole: Shape) -> bool:
-    pairs = zip(reversed(shape), reversed(whole), strict=False)
-    return len(shape) <= len(whole) and all(n in (1, m) for n, m in pairs)
 
 
 def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
@@ -302,14 +214,8 @@ def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
 
 
 def _roll(x: Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
-    if not shifts:
-        raise RuntimeError("`shifts` required")
-    if len(shifts) != len(dims or (0,)):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
-        )
-    if dims and not x.type.ndim:
-        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    require(bool(shifts) and len(shifts) == len(dims or (0,)))
+    require(bool(x.type.ndim) or not dims)
     if not x.type.size:
         return x
     line = x if dims else ops.reshape(x, shape=(x.type.size,))
@@ -334,20 +240,14 @@ def _pad(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
 
 def _triangle(upper: bool) -> Row:
     def row(x: Node, diagonal: int = 0) -> Node:
-        if x.type.ndim < 2:
-            name = "triu" if upper else "tril"
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        require(x.type.ndim >= 2)
         return (upper_triangle if upper else lower_triangle)(x, diagonal)
 
     return row
 
 
 def _repeat(x: Node, repeats: Sequence[int]) -> Node:
-    if len(repeats) < x.type.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor"
-        )
+    require(len(repeats) >= x.type.ndim)
     sized(repeats)  # refuses negative numbers
     return arranging.tiled(x, repeats)
 

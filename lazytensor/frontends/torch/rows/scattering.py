@@ -18,7 +18,7 @@ from lazytensor.core.lib.scattering import (
     scattered,
 )
 from lazytensor.core.ops.movement import part
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, refuse_overflow
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -38,16 +38,11 @@ def _by_element(x: Any, dim: int, index: Any, source: Any) -> Target:
     refuse_overflow(updates, given.type.dtype)
     if not isinstance(updates, Node) or not updates.type.ndim:
         updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
-    if updates.type.dtype != given.type.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    for role, other in (("self", given), ("src", updates)):
-        if max(places.type.ndim, 1) != max(other.type.ndim, 1):
-            raise RuntimeError(
-                f"Index tensor must have the same number of dimensions as {role} tensor"
-            )
+    require(updates.type.dtype == given.type.dtype)
+    require(len({max(x.type.ndim, 1) for x in (given, places, updates)}) == 1)
     if given.type.ndim and places.type.ndim:
         check_sizes(places, given, axis)
-        check_sizes(places, updates, -1, "src")
+        check_sizes(places, updates, -1)
     if places.type.ndim == 0:
         places = ops.reshape(places, shape=(1,) * max(given.type.ndim, 1))
         updates = ops.reshape(updates, shape=places.type.shape)
@@ -69,18 +64,7 @@ def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) ->
     elif updates.type.ndim < given.type.ndim and updates.type.size == 1:
         updates = ops.reshape(updates, shape=(1,) * given.type.ndim)
     shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape))
-    if updates.type.shape != shape:
-        rest = [tuple(n for i, n in enumerate(s) if i != axis) for s in (updates.type.shape, shape)]
-        if rest[0] != rest[1]:
-            raise RuntimeError(
-                "source tensor shape must match self tensor shape, excluding the specified "
-                f"dimension. Got self.shape = {list(given.type.shape)} source.shape = "
-                f"{list(updates.type.shape)}"
-            )
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
-            f"({updates.type.shape[axis]}), for dim: {axis}"
-        )
+    require(updates.type.shape == shape)
     order = (axis, *(i for i in range(given.type.ndim) if i != axis))
     places = ops.reshape(places, shape=(count,))
     where = checked(places, given.type.shape[axis], signed)
@@ -103,16 +87,8 @@ def _scatter(mode: str) -> Row:
 
 
 def _scatter_by_name(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Node:
-    if reduce not in ("add", "multiply"):
-        raise RuntimeError("reduce argument must be either add or multiply.")
+    require(reduce in ("add", "multiply"))
     return _scatter(MODES[reduce])(x, dim, index, source)
-
-
-def _check_reduction(reduce: str) -> None:
-    if reduce not in MODES:
-        raise RuntimeError(
-            "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
-        )
 
 
 def _scatter_reduce(
@@ -120,14 +96,14 @@ def _scatter_reduce(
 ) -> Node:
     if not operand(index).type.size:
         return operand(x)
-    _check_reduction(reduce)
+    require(reduce in MODES)
     return _shaped(reduced(_by_element(x, dim, index, source), reduce, include_self), x)
 
 
 def _index_reduce(
     x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Node:
-    _check_reduction(reduce)
+    require(reduce in MODES)
     return _shaped(reduced(_by_line(x, dim, index, source), reduce, include_self), x)
 
 
@@ -153,10 +129,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
     axis = axis_of(dim, given.type.ndim)
     count = places.type.size
     shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape)) or (count,)
-    if isinstance(value, complex) and given.type.dtype.kind != "c":
-        raise RuntimeError(
-            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
-        )
+    require(given.type.dtype.kind == "c" or not isinstance(value, complex))
     refuse_overflow(value, given.type.dtype)
     filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
     target = _by_line(x, dim, index, filling, signed=True)
@@ -169,13 +142,7 @@ def _line(x: Node) -> Node:
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
     given, places, updates = operand(x), operand(index), operand(source)
-    if updates.type.dtype != given.type.dtype:
-        raise RuntimeError("put_(): self and source expected to have the same dtype")
-    if updates.type.size != places.type.size:
-        raise RuntimeError(
-            "put_(): Expected source and index to have the same number of elements, but got "
-            f"source.numel() = {updates.type.size}, index.numel() = {places.type.size}"
-        )
+    require(updates.type.dtype == given.type.dtype and updates.type.size == places.type.size)
     if not places.type.size:
         return given
     where = checked(_line(places), given.type.size, signed=True)
@@ -186,10 +153,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
 
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     given, flags, values = operand(x), operand(mask), operand(source)
-    if flags.type.dtype is not BOOL:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got {mask.dtype}")
-    if values.type.dtype != given.type.dtype:
-        raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
+    require(flags.type.dtype is BOOL and values.type.dtype == given.type.dtype)
     shape = np.broadcast_shapes(given.type.shape, flags.type.shape)
     given, flags = (ops.broadcast(t, shape=shape) for t in (given, cast_to(flags, BOOL)))
     if not given.type.size:

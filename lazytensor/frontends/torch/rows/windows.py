@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.registry import Row
 
@@ -19,12 +20,7 @@ def _kaiser(
     **_: Any,
 ) -> Any:
     kind = torch.get_default_dtype() if dtype is None else dtype
-    if window_length < 0:
-        raise RuntimeError(
-            f"kaiser_window requires non-negative window_length, got window_length={window_length}"
-        )
-    if not kind.is_floating_point:
-        raise RuntimeError(f"kaiser_window expects floating point dtypes, got: {kind}")
+    require(window_length >= 0 and kind.is_floating_point)
     if window_length < 2:
         return torch.ones(window_length, dtype=kind, device=device)
     half = (window_length if periodic else window_length - 1) / 2
