@@ -17,7 +17,7 @@ from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.node import Node, Recorded, ResultNode
 from lazytensor.core.lib.geometry import kept_strides, order_of
 from lazytensor.frontends.torch.dispatch.composition import Composition
-from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.errors import require
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.recipes import remembering
 from lazytensor.frontends.torch.dispatch.registry import (
@@ -295,7 +295,7 @@ def _write(held: Cell | View, target: Any, value: Node) -> None:
 
 
 def refuse_overlap(target: Any, operands: Iterable[Any], wholly: bool = False) -> None:
-    """Raise torch's error where an operand shows elements of `target` at other places.
+    """Refuse a call of which an operand shows elements of `target` at other places.
 
     `wholly`: also at the same places. Operands may come in lists.
     """
@@ -305,12 +305,8 @@ def refuse_overlap(target: Any, operands: Iterable[Any], wholly: bool = False) -
     for x in operands:
         if isinstance(x, list | tuple):
             refuse_overlap(target, x, wholly)
-        elif is_lazy(x) and x.untyped_storage().handle is held and _overlap(target, x, wholly):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to "
-                "tensor refer to a single memory location. Please clone() the tensor before "
-                "performing the operation."
-            )
+        elif is_lazy(x) and x.untyped_storage().handle is held:
+            require(not _overlap(target, x, wholly))
 
 
 def _overlap(x: Any, y: Any, wholly: bool) -> bool:
@@ -330,13 +326,10 @@ def _overlap(x: Any, y: Any, wholly: bool) -> bool:
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:
-    """Raise torch's error where `value` is of a higher kind than the dtype written to."""
+    """Refuse a result of a higher kind than the dtype written to."""
     given = TORCH[value.type.dtype]
     if not torch.can_cast(given, wanted):
-        names = dtype_name(given), dtype_name(wanted)
-        raise RuntimeError(
-            f"result type {names[0]} can't be cast to the desired output type {names[1]}"
-        )
+        raise RuntimeError(f"result type {given} can't be cast to the desired output type {wanted}")
 
 
 def refuse_devices(outs: Iterable[Any]) -> None:

@@ -21,7 +21,6 @@ from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.frontends.torch.dispatch.errors import raise_as_torch
 from lazytensor.frontends.torch.tensors.strides import is_repeated
 from lazytensor.frontends.torch.tensors.tensor import TORCH, held_by, is_lazy, to_cpu
 
@@ -53,7 +52,7 @@ def refuse(
         raise said from None
     if not own:
         raise error
-    raise_as_torch(error, *args)
+    raise RuntimeError(str(error)) from None
 
 
 def ask(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from lazytensor.core.lib.matrices import (
     triangle,
 )
 from lazytensor.core.lib.numbers import is_inexact
-from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, require
+from lazytensor.frontends.torch.dispatch.errors import all_sure, require
 from lazytensor.frontends.torch.dispatch.kernels import composition
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -133,7 +133,6 @@ def _lstsq(
     require(b.type.shape[-1 if vector else -2] == a.type.shape[-2])
     if vector:
         b = ops.reshape(b, shape=(*b.type.shape, 1))
-    refuse_sizes(a.type.shape[:-2], b.type.shape[:-2])
     m, n = a.type.shape[-2:]
     found, rank, s = least_squares(a, b, rcond)
     own = s.type.dtype

@@ -22,7 +22,7 @@ from lazytensor.core.lib.matrices import (
     substituted,
     transposed,
 )
-from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, require, sure
+from lazytensor.frontends.torch.dispatch.errors import all_sure, require, sure
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
@@ -97,11 +97,6 @@ def _lu_solve(
     return solved_by_lu(packed, counted - 1, b, left, adjoint)
 
 
-def _paired(a: Node, b: Node) -> tuple[Node, Node]:
-    refuse_sizes(b.type.shape[:-2], a.type.shape[:-2])
-    return paired(a, b)
-
-
 def _of_transpose(a: Any) -> bool:
     """Whether a determinant's backward takes the factors for those of the transpose."""
     return bool(a.is_contiguous()) and not a.is_complex()
@@ -137,7 +132,7 @@ def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:
 
 
 def _cholesky_solve(b: Node, factor: Node, upper: bool) -> Node:
-    return solved_by_cholesky(*_paired(factor, b), upper)
+    return solved_by_cholesky(*paired(factor, b), upper)
 
 
 def _cholesky_inverse(x: Node, upper: bool = False) -> Node:
@@ -151,7 +146,7 @@ def _cholesky_inverse(x: Node, upper: bool = False) -> Node:
 def _triangular_solve(
     b: Node, a: Node, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Node, Node]:
-    matrix, right = _paired(a, b)
+    matrix, right = paired(a, b)
     how = "transpose" if transpose else "none"
     return substituted(matrix, right, upper, unitriangular, how), matrix
 

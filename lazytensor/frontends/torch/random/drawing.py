@@ -13,7 +13,7 @@ from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib import random
-from lazytensor.frontends.torch.dispatch.errors import refuse_sizes, require, sure
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
@@ -180,7 +180,6 @@ def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
         require(width >= 0)
     require_dtype("normal_", dtype)
     shapes = [t.type.shape for t in (center, width) if isinstance(t, Node)]
-    refuse_sizes(shapes[0], shapes[-1])
     shape = np.broadcast_shapes(*shapes)
     return cast_to(_scaled(_normal(shape, dtype, generator), width, center), dtype)
 

@@ -13,7 +13,6 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
@@ -23,7 +22,7 @@ from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.lib.signal import spaced_from_both_ends
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
-from lazytensor.frontends.torch.dispatch.errors import refuse_sizes, require
+from lazytensor.frontends.torch.dispatch.errors import UNFIT, require
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
@@ -32,6 +31,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     refuse_overflow,
 )
 from lazytensor.frontends.torch.dispatch.registry import Row, prepare_thread, register
+from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, refuse
 from lazytensor.frontends.torch.tensors.strides import is_repeated, reach, sized, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
@@ -89,10 +89,7 @@ def _empty_format(size: Any, *, memory_format: Any = None, **kwargs: Any) -> Any
 def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
     shape, steps = tuple(size), tuple(stride)
     if len(shape) != len(steps):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
-            f"({len(steps)})"
-        )
+        refuse("empty_strided", RuntimeError(UNFIT), (size, stride))
     if order_of(shape, steps) is not None:
         return laid(_empty(shape, dtype), steps)
     made = wrap(_empty((reach(shape, steps, 0),), dtype))
@@ -216,6 +213,14 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
         source = torch.tensor(source)
     if not is_lazy(target):
         return target.copy_(to_cpu(resolved(source)))
+    try:
+        _copy_lazily(target, source)
+    except REFUSALS as error:
+        refuse("copy_", error, (target, source))
+    return target
+
+
+def _copy_lazily(target: Any, source: Any) -> None:
     held = target.untyped_storage().handle
     if held.__class__ is not Cell:
         refuse_overlap(target, (source,))
@@ -225,17 +230,8 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     if value.type is not type:
         value = cast_to(value, type.dtype)
         if value.type.shape != type.shape:
-            try:
-                value = ops.broadcast(value, shape=type.shape)
-            except ShapeError:
-                refuse_sizes(type.shape, value.type.shape)
-                both = np.broadcast_shapes(type.shape, value.type.shape)
-                raise RuntimeError(
-                    f"output with shape {list(type.shape)} doesn't match the broadcast shape "
-                    f"{list(both)}"
-                ) from None
+            value = ops.broadcast(value, shape=type.shape)
     write(target, stored(value, target))
-    return target
 
 
 def _copy_from(source: Any, target: Any, non_blocking: bool = False) -> Any:
@@ -273,10 +269,7 @@ def _fill(self: Any, value: Any) -> Any:
     filling = operand(value)
     if isinstance(filling, Node):
         if filling.type.ndim:
-            raise RuntimeError(
-                "fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{filling.type.ndim} dimensions."
-            )
+            refuse("fill_.Tensor", RuntimeError(UNFIT), (self, value))
     else:
         refuse_overflow(filling, type.dtype)
     write(self, ops.broadcast(cast_to(filling, type.dtype), shape=type.shape))
