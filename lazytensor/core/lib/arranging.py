@@ -105,9 +105,9 @@ def padded_with_itself(x: Node, pairs: Pairs, mode: str) -> Node:
 def taken(x: Node, places: Node, axis: int) -> Node:
     """The parts of `x` at `places` along an axis, which the axes of `places` replace."""
     found = ops.gather(x, places, axes=(axis,))
-    if not axis:
-        return found
     front = places.type.ndim
+    if not axis or not front:
+        return found
     order = (*range(front, front + axis), *range(front), *range(front + axis, found.type.ndim))
     return ops.transpose(found, axes=order)
 

@@ -17,18 +17,14 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.numbers import cast_to, filled, like, widened
 
 BILINEAR: Final = 0
-
 NEAREST: Final = 1
-
 BICUBIC: Final = 2
-
+"""Interpolations."""
 OUTSIDE_ZEROS: Final = 0
-
 OUTSIDE_BORDER: Final = 1
-
 OUTSIDE_REFLECTION: Final = 2
-
-_CUBIC_SLOPE = -0.75
+"""What is read beyond the edges."""
+_CUBIC_SLOPE: Final = -0.75
 
 
 class Tap(NamedTuple):

@@ -14,7 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.lib.arranging import picked
+from lazytensor.core.lib.arranging import picked, taken
 from lazytensor.frontends.numpy.arrays.array import Lazy, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
@@ -76,14 +76,6 @@ def flatnonzero(a: Any) -> Any:
 def argwhere(a: Any) -> Any:
     """See numpy.argwhere."""
     return entered(np.argwhere(real(asarray(a))))
-
-
-def taken(node: Node, indices: Node, axis: int) -> Node:
-    """Elements along an axis. The axes of `indices` take its place."""
-    found = ops.gather(node, indices, axes=(axis,))
-    k, rank = indices.type.ndim, node.type.ndim
-    order = (*range(k, k + axis), *range(k), *range(k + axis, k + rank - 1))
-    return found if axis == 0 or k == 0 else ops.transpose(found, axes=order)
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:

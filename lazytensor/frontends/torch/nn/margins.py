@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import margins
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -80,9 +80,7 @@ def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
 def _known(places: Node, least: int, classes: int, text: str) -> Node:
     """The same, checked when the program runs."""
     inside = (places >= like(least, places)) & (places < like(classes, places))
-    axes = tuple(range(places.type.ndim))
-    ok = ops.guard(ops.reduce_and(inside, axes=axes), error=OutOfRangeError, text=text)
-    return ops.guarded(places, ok)
+    return sure(places, inside, text)
 
 
 def _multilabel_margin(x: Node, target: Node, reduction: int) -> tuple[Node, Node]:

@@ -15,7 +15,7 @@ from lazytensor.core.lib.numbers import is_inexact
 from lazytensor.core.lib.ranking import repeated_places
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require, sure
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, all_sure, require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows, wrapped
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.dispatch.registry import Row, register
@@ -32,8 +32,9 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
     if not is_inexact(x.type.dtype):
         return first, last
     finite = ops.is_finite(first) & ops.is_finite(last)
-    ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
-    return ops.guarded(first, ok), ops.guarded(last, ok)
+    text = f"{name}: the data's range is not finite"
+    first, last = all_sure((first, last), finite, text, OutOfRangeError)
+    return first, last
 
 
 def _wide(x: Node) -> Node:

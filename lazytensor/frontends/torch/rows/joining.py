@@ -13,7 +13,7 @@ from lazytensor.core.ir.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.lib import arranging
-from lazytensor.core.lib.diagonals import lower_triangle, upper_triangle
+from lazytensor.core.lib.matrices import triangle
 from lazytensor.core.lib.scattering import scattered
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import require, sure
@@ -241,7 +241,7 @@ def _pad(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
 def _triangle(upper: bool) -> Row:
     def row(x: Node, diagonal: int = 0) -> Node:
         require(x.type.ndim >= 2)
-        return (upper_triangle if upper else lower_triangle)(x, diagonal)
+        return triangle(x, upper, diagonal)
 
     return row
 

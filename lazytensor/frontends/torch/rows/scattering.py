@@ -18,7 +18,7 @@ from lazytensor.core.lib.scattering import (
     scattered,
 )
 from lazytensor.core.ops.movement import part
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand, refuse_overflow
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -159,13 +159,9 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     if not given.type.size:
         return given
     fits = ops.reduce_sum(cast_to(flags, S64), axes=tuple(range(flags.type.ndim)))
-    ok = ops.guard(
-        fits <= values.type.size,
-        error=OutOfRangeError,
-        text="masked_scatter: expected self and source to have the same number of elements",
-    )
     made = given if not values.type.size else masked_scatter(given, flags, values)
-    return ops.guarded(made, ok)
+    text = "masked_scatter: expected self and source to have the same number of elements"
+    return sure(made, fits <= values.type.size, text)
 
 
 def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:

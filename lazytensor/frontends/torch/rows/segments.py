@@ -12,7 +12,7 @@ from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.numbers import whole
 from lazytensor.core.lib.segments import IDENTITIES, segment_reduce, segment_reduce_backward
-from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, require
+from lazytensor.frontends.torch.dispatch.errors import require, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.dispatch.registry import Row
@@ -39,7 +39,7 @@ def _checked(lengths: Node, size: int) -> Node:
         "data.size(lengths.dim()-1) when !unsafe.": exact,
     }
     for text, flag in texts.items():
-        lengths = ops.guarded(lengths, ops.guard(flag, error=OutOfRangeError, text=text))
+        lengths = sure(lengths, flag, text)
     return lengths
 
 
