@@ -21,14 +21,18 @@ def watched() -> Iterator[list[float]]:
     def key(type: Any, operands: Any, window: Any) -> str:
         return f"{type} {operands} {window}"
 
-    def measured(forms: Any, type: Any, operands: Any, static: Any) -> dict[str, float]:
-        seconds = measure(forms, type, operands, static)
+    def measured(
+        forms: Any, type: Any, operands: Any, static: Any, lowerings: Any
+    ) -> dict[str, float]:
+        seconds = measure(forms, type, operands, static, lowerings)
         least[key(type, operands, static[0])] = min(seconds.values())
         return seconds
 
-    def chosen(name: str, type: Any, operands: Any, forms: Any, *static: Any) -> str:
-        taken = choose(name, type, operands, forms, *static)
-        found.extend([least[key(type, operands, static[0])]] if static else [])
+    def chosen(
+        name: str, type: Any, operands: Any, forms: Any, lowerings: Any, *static: Any
+    ) -> str:
+        taken = choose(name, type, operands, forms, lowerings, *static)
+        found.extend(known for known in [least.get(key(type, operands, static[0]))] if known)
         return taken
 
     choice.fastest, choice._seconds = chosen, measured

@@ -1,6 +1,6 @@
 """Every form of a convolution gives what the reference does, whichever is the fastest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from lazytensor.core.runtime import cost_model, disk_cache
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
-from tests.core.tiers import fetched, let_xla_be_better
+from tests.core.tiers import fetched, let_the_host_be_better, let_xla_be_better
 
 ROWS = (0, 3, 1, 2)
 FORWARD: dict[str, Any] = {"strides": (2, 1), "padding": ((1, 1), (0, 2))}
@@ -218,14 +218,16 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.one_memory
-def test_forms_are_likely_in_the_background_and_measured_once_xla_is_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("better", [let_xla_be_better, let_the_host_be_better])
+def test_forms_are_likely_in_the_background_and_measured_once_both_tiers_are_timed(
+    better: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where the host is faster than the likely forms: the fastest ones may beat it."""
     monkeypatch.setenv("LAZYTENSOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(settings, "disk", True)
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(cost_model, "COMPILING_SHARE", 0.0)
-    let_xla_be_better(monkeypatch)
+    better(monkeypatch)
     choice._known.cache_clear()
     cache.clear()
     x, w = np.ones((4, 8, 24, 24)), np.ones((8, 8, 3, 3))

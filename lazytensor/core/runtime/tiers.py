@@ -31,13 +31,15 @@ def tier_of(run: Run) -> Tier:
         background.take(run)
     if run.found.program.needs_backend:
         return Tier.COMPILE if entry.executable is None else Tier.XLA
-    if run.request.once or settings.tier == "interpret" or is_numpys(entry):
+    if run.request.once or settings.tier == "interpret":
+        return Tier.HOST
+    if is_improvable(entry):
+        background.want(run, effort=Effort.MEASURED)
+    if is_numpys(entry):
         return Tier.HOST
     if entry.outdated:
         _renew(run)
     if executable_entry(run) is not None:
-        if is_improvable(entry):
-            background.want(run, effort=Effort.MEASURED)
         return Tier.XLA
     waits = run.request.compiles or cost_model.is_too_slow(run)
     if settings.tier == "auto" and not waits:
@@ -80,7 +82,10 @@ def is_settled(entry: Entry) -> bool:
 
 
 def is_improvable(entry: Entry) -> bool:
-    """Whether to measure forms, as XLA was found to be faster with the likely ones."""
+    """Whether to measure forms, now that both tiers were timed, XLA with the likely ones.
+
+    The likely ones may be half as fast as the fastest, so that the host is faster than those only.
+    """
     executable = entry.executable
     if executable is None or not executable.is_provisional or entry.job is not None:
         return False
