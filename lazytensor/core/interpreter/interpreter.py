@@ -227,7 +227,7 @@ def function_of(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Refere
 def _own_function(op: Op, attrs: Attrs, types: Sequence[Any]) -> Reference:
     """The function that needs NumPy only."""
     if isinstance(op, Composite) and op not in REFERENCES:
-        return _composed(op.program(tuple(types), op.attrs_of(attrs)))
+        return op.on_host(_composed(op.program(tuple(types), op.attrs_of(attrs))))
     return reference_of(op, attrs)
 
 

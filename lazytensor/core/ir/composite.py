@@ -34,6 +34,10 @@ class Composite(Op[R]):
             found = self.programs[key] = trace_types(self.body, types, attrs)
         return found
 
+    def on_host(self, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+        """The function of arrays that the host runs; `interpreted` runs the body op by op."""
+        return interpreted
+
     def _trace_type(self, *types: TensorType, **attrs: Any) -> ResultType:
         try:
             program = self.program(types, attrs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 from lazytensor.core import ops
@@ -25,6 +26,7 @@ from lazytensor.frontends.tf.dispatch import steps
 from lazytensor.frontends.tf.functions.given import Given, Places
 from lazytensor.frontends.tf.functions.graphs import Graph, stripped
 from lazytensor.frontends.tf.functions.regions import Walk
+from lazytensor.frontends.tf.host.functions import FasterCall, NativeCall, is_callable
 from lazytensor.frontends.tf.rows import checks
 from lazytensor.frontends.tf.rows.lists import LazyVariant
 from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, state
@@ -104,15 +106,19 @@ class TracedCell:
 
 
 class FunctionOp(Composite[tuple[Node, ...]]):
-    """A function at one signature."""
+    """A function at one signature. `native`: TensorFlow's call of it, if there is one."""
 
-    def __init__(self, name: str, body: Program) -> None:
+    def __init__(self, name: str, body: Program, native: NativeCall | None) -> None:
         super().__init__(name, lambda *operands: operands)
-        self.traced = body
+        self.traced, self.native = body, native
 
     def program(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Program:
         """The body."""
         return self.traced
+
+    def on_host(self, interpreted: Callable[..., Any]) -> Callable[..., Any]:
+        """The faster one of `interpreted` and TensorFlow's call."""
+        return interpreted if self.native is None else FasterCall(interpreted, self.native)
 
 
 _names: Final[Counter[str]] = Counter()
@@ -154,9 +160,16 @@ class FunctionPlan:
         self.op: FunctionOp | None = None
         self.constants: tuple[Node, ...] = ()
         if nodes:
-            self._make(graph, parameters, nodes)
+            types = [handle.type for handle in parameters[len(parameters) - len(cells) :]]
+            form = given.forms, types, self.results, self.written, ok is not None
+            native = (
+                NativeCall(graph.name, *form) if is_callable(given.forms, self.results) else None
+            )
+            self._make(graph, parameters, nodes, native)
 
-    def _make(self, graph: Graph, parameters: list[Input], nodes: list[Node]) -> None:
+    def _make(
+        self, graph: Graph, parameters: list[Input], nodes: list[Node], native: NativeCall | None
+    ) -> None:
         inner = [node for node in reachable([*parameters, *nodes]) if node.op is not PARAMETER]
         known = set(parameters)
         leaves: dict[Node, None] = {}
@@ -168,7 +181,7 @@ class FunctionPlan:
         body = Program(found.program.instructions, found.program.outputs, True, tuple(found.slots))
         name = stripped(graph.name)
         _names[name] += 1
-        self.op = FunctionOp(f"tf.function.{name}.{_names[name]}", body)
+        self.op = FunctionOp(f"tf.function.{name}.{_names[name]}", body, native)
 
 
 def _kept(node: Node, before: Node, ok: Node | None) -> Node:

@@ -17,4 +17,11 @@ def call(name: str, inputs: Sequence[np.ndarray], *attrs: Any) -> np.ndarray:
     here = context.context()
     here.ensure_initialized()
     tensors = [EagerTensor(x, here.device_name, None) for x in inputs]
-    return np.asarray(memoryview(execute(here, name, None, *tensors, *attrs)))
+    return array_of(execute(here, name, None, *tensors, *attrs))
+
+
+def array_of(tensor: EagerTensor) -> np.ndarray:
+    """An array that shares the tensor's memory, which TensorFlow may read again."""
+    array = np.asarray(tensor._numpy_internal())
+    array.flags.writeable = False
+    return array

@@ -26,24 +26,46 @@ def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) 
         return None
     if found.role is not Role.PLAIN and set(found.gaps) != {1}:
         return None
-    return _KERNELS[found.role](found, type)
+    return _KERNELS[found.role](found, (*operands, type))
 
 
-def _attrs(found: ConvolutionCall) -> list[Any]:
-    pads = [0, 0, *(max(n, 0) for pair in found.padding for n in pair), 0, 0]
+def _attrs(found: ConvolutionCall, image: Sequence[int], result: Sequence[int]) -> list[Any]:
+    """The attributes of the raw op. image, result: the pixels of TensorFlow's convolution.
+
+    Explicit padding takes TensorFlow up to twice as long for gradients, even if it is none.
+    """
+    pads = [max(n, 0) for pair in found.padding for n in pair]
+    if not any(pads):
+        padding: list[Any] = ["VALID"]
+    elif _is_same(found, image, result):
+        padding = ["SAME"]
+    else:
+        padding = ["EXPLICIT", "explicit_paddings", [0, 0, *pads, 0, 0]]
     return [
-        "strides", [1, *found.strides, 1], "dilations", [1, *found.gaps, 1],
-        "padding", "EXPLICIT", "explicit_paddings", pads,
+        "strides", [1, *found.strides, 1], "dilations", [1, *found.gaps, 1], "padding", *padding,
     ]  # fmt: skip
+
+
+def _is_same(found: ConvolutionCall, image: Sequence[int], result: Sequence[int]) -> bool:
+    """Whether the padding is TensorFlow's `SAME`: as little as gives each stride a place."""
+    each = zip(image, result, found.strides, found.padding, strict=True)
+    return found.role is not Role.PLAIN and all(
+        m == -(-n // stride) and low == max(low + high, 0) // 2
+        for n, m, stride, (low, high) in each
+    )
 
 
 def _image(x: np.ndarray, order: Sequence[int]) -> np.ndarray:
     return x.transpose(order).transpose(LAST)
 
 
-def _plain(found: ConvolutionCall, _: TensorType) -> Reference:
-    first, second = found.orders[:2]
-    attrs = _attrs(found)
+def _pixels(type: TensorType, order: Sequence[int]) -> list[int]:
+    return [type.shape[i] for i in order[2:]]
+
+
+def _plain(found: ConvolutionCall, types: Sequence[TensorType]) -> Reference:
+    first, second, third = found.orders
+    attrs = _attrs(found, _pixels(types[0], first), _pixels(types[2], third))
 
     def function(x: np.ndarray, w: np.ndarray) -> np.ndarray:
         kernel = w.transpose(second).transpose(2, 3, 1, 0)
@@ -53,10 +75,10 @@ def _plain(found: ConvolutionCall, _: TensorType) -> Reference:
     return function
 
 
-def _of_input(found: ConvolutionCall, type: TensorType) -> Reference:
+def _of_input(found: ConvolutionCall, types: Sequence[TensorType]) -> Reference:
     first, second, third = found.orders
-    sizes = np.array([type.shape[third[i]] for i in LAST], np.int32)
-    attrs = _attrs(found)
+    sizes = np.array([types[2].shape[third[i]] for i in LAST], np.int32)
+    attrs = _attrs(found, _pixels(types[2], third), _pixels(types[0], first))
 
     def function(grad: np.ndarray, w: np.ndarray) -> np.ndarray:
         kernel = w.transpose(second).transpose(2, 3, 0, 1)
@@ -66,10 +88,10 @@ def _of_input(found: ConvolutionCall, type: TensorType) -> Reference:
     return function
 
 
-def _of_kernel(found: ConvolutionCall, type: TensorType) -> Reference:
+def _of_kernel(found: ConvolutionCall, types: Sequence[TensorType]) -> Reference:
     first, second, third = found.orders
-    sizes = np.array([type.shape[third[i]] for i in (2, 3, 0, 1)], np.int32)
-    attrs = _attrs(found)
+    sizes = np.array([types[2].shape[third[i]] for i in (2, 3, 0, 1)], np.int32)
+    attrs = _attrs(found, _pixels(types[0], first), _pixels(types[1], second))
 
     def function(x: np.ndarray, grad: np.ndarray) -> np.ndarray:
         # The features are where the batch was.

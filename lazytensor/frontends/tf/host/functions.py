@@ -1,0 +1,148 @@
+"""A `tf.function` as TensorFlow itself runs it: until there is an executable, or if none is faster.
+
+TensorFlow runs a body in one call, in parallel and with fused kernels; the interpreter runs it op
+by op. Data flow: operands → tensors that share their memory, and variables made for this call →
+TensorFlow's function → its results and the variables' values, as arrays that share TensorFlow's
+memory. Invariants:
+
+- The user's variables are not touched: their cells have their values.
+- TensorFlow copies shared memory before it writes to a variable: no operand changes, no result.
+- Where TensorFlow refuses values, as an assertion fails, the body is interpreted: its flags say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from math import inf
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import context, core
+from tensorflow.python.framework.errors_impl import OpError
+
+from lazytensor.core.interpreter.rows import Reference
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.policy import COMPILE_SECONDS, TRIALS
+from lazytensor.frontends.tf.dispatch.fallback import execute
+from lazytensor.frontends.tf.host.call import array_of
+from lazytensor.frontends.tf.tensors.tensor import NUMPY, TF, EagerTensor
+
+_execute_function: Final = pywrap_tfe.TFE_Py_Execute
+"""TF's own entry of functions."""
+REFUSALS: Final = (OpError, core._NotOkStatusException)
+"""What TensorFlow raises, depending on its version, for values that it refuses."""
+Form = tuple[Any, ...]
+
+
+class NativeCall:
+    """TensorFlow's call of a function at one signature.
+
+    forms: per input "data", "handle" with its place among the variables, or "host" and the tensor.
+    variables: the types of their values, which follow the data among the operands. results: per
+    result of the function, "data" if it is one of the node's. written: places of the variables
+    whose new values follow these. has_flag: whether the last result says that all demands are met.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        forms: Sequence[Form],
+        variables: Sequence[TensorType],
+        results: Sequence[Form],
+        written: Sequence[int],
+        has_flag: bool,
+    ) -> None:
+        self.name = name
+        self.forms, self.variables = forms, variables
+        self.results, self.written, self.has_flag = results, written, has_flag
+
+    def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The node's results, of operands that may have constants of the body at their end."""
+        here = context.context()
+        here.ensure_initialized()
+
+        def tensor(array: np.ndarray) -> Any:
+            return EagerTensor(array, here.device_name, None)
+
+        count = sum(form[0] == "data" for form in self.forms)
+        data = iter(operands[:count])
+        handles = [
+            _variable(here, type, tensor(value))
+            for type, value in zip(self.variables, operands[count:], strict=False)
+        ]
+        inputs = [_input(form, data, handles, tensor) for form in self.forms]
+        attrs = tuple(chain(*here.function_call_options.as_attrs().items()))
+        made = _execute_function(
+            here._handle, here.device_name, self.name, inputs, attrs, len(self.results)
+        )
+        kept = [x for x, form in zip(made, self.results, strict=True) if form[0] == "data"]
+        for i in self.written:
+            dtype = TF[self.variables[i].dtype]
+            kept.append(execute(here, "ReadVariableOp", None, handles[i], "dtype", dtype))
+        found = tuple(map(array_of, kept))
+        return (*found, np.ones((), np.bool_)) if self.has_flag else found
+
+
+def is_callable(forms: Sequence[Form], results: Sequence[Form]) -> bool:
+    """Whether all that is given and returned are tensors of numbers, or variables."""
+    if any(form[0] == "list" for form in results):
+        return False
+    return all(
+        form[0] in ("data", "handle")
+        or (form[0] == "host" and getattr(form[2], "_datatype_enum", int)() in NUMPY)
+        for form in forms
+    )
+
+
+def _variable(here: Any, type: TensorType, value: Any) -> Any:
+    """A handle of a new variable, which lives as long as the handle does."""
+    handle = execute(
+        here, "VarHandleOp", None, "container", "", "shared_name", context.anonymous_name(),
+        "dtype", TF[type.dtype], "shape", type.shape,
+    )  # fmt: skip
+    execute(here, "AssignVariableOp", None, handle, value)
+    return handle
+
+
+def _input(form: Form, data: Any, handles: Sequence[Any], tensor: Callable[..., Any]) -> Any:
+    if form[0] == "data":
+        return tensor(next(data))
+    return handles[form[1]] if form[0] == "handle" else form[2]
+
+
+class FasterCall:
+    """The faster of two functions with the same results.
+
+    `own` runs until it has taken what TensorFlow takes to optimize a graph, once.
+    """
+
+    def __init__(self, own: Reference, native: NativeCall) -> None:
+        self.functions = (own, native)
+        self.seconds = [inf, inf]
+        self.spent = 0.0  # seconds by `own`
+        self.left = TRIALS  # runs by `native` until the faster one is taken
+
+    def __call__(self, *operands: np.ndarray) -> Any:
+        """The results."""
+        if self.left:
+            is_native = self.spent >= COMPILE_SECONDS
+        else:
+            is_native = self.seconds[True] < self.seconds[False]
+        start = perf_counter()
+        try:
+            made = self.functions[is_native](*operands)
+        except REFUSALS:
+            self.left, self.seconds[True] = 0, inf
+            return self.functions[False](*operands)
+        self._note(is_native, perf_counter() - start)
+        return made
+
+    def _note(self, is_native: bool, seconds: float) -> None:
+        self.seconds[is_native] = min(self.seconds[is_native], seconds)
+        if is_native:
+            self.left = max(self.left - 1, 0)
+        else:
+            self.spent += seconds
