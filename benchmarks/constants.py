@@ -27,7 +27,7 @@ POLICIES: Final = {
         "core/trace/call_memo.py",
         "core/ir/op.py",
         "core/buffers/cell.py",
-        "core/runtime/replay_op.py",
+        "core/runtime/replay_program.py",
         "frontends/numpy/ufuncs/recipes.py",
         "frontends/tf/functions/calls.py",
         "frontends/tf/functions/given.py",

@@ -13,21 +13,23 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.buffers import refcounts
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.interpreter import interpreter, kernels
+from lazytensor.core.interpreter import interpreter, kernels, small_program
 from lazytensor.core.interpreter.interpreter import REUSE_BYTES
 from lazytensor.core.ir.op import leaf, starts
-from lazytensor.core.runtime import executor
+from lazytensor.core.runtime import executor, replay_program, scheduler
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import F64, Array, array
 
+REMEMBER: Final = replay_program.remember
 N = REUSE_BYTES // 4  # so that half of the elements are worth it
 
 
 @pytest.fixture(autouse=True)
 def interpreted(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy runs everything."""
+    """NumPy runs everything, the long way: the short one takes nobody's memory."""
     settings.tier = "interpret"
+    monkeypatch.setattr(replay_program, "remember", lambda run: None)
     monkeypatch.setattr(interpreter, "VIEW_SEARCH_BYTES", REUSE_BYTES)
 
 
@@ -312,6 +314,29 @@ def test_a_ctrl_c_at_any_moment_loses_nothing(step: Callable[..., Any]) -> None:
         for mine, theirs in zip(found, wanted, strict=True):
             assert np.array_equal(mine, theirs), moments
     assert moments > 50
+
+
+def test_a_ctrl_c_at_any_moment_of_the_short_way_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is compiled has no moments of its own."""
+    monkeypatch.setattr(replay_program, "remember", REMEMBER)
+    short = (scheduler, replay_program, small_program)
+    monkeypatch.setitem(globals(), "FILES", (*FILES, *(x.__file__ for x in short)))
+    x = array(np.arange(4.0))
+    moments, came = 0, True
+    while came:
+        moments, came = moments + 1, False
+        made = x * 2.0
+        last = made + 1.0
+        try:
+            with Interrupts(moments):
+                sync()
+        except KeyboardInterrupt:
+            came = True
+        assert np.array_equal(made.numpy(), np.arange(4.0) * 2.0), moments
+        assert np.array_equal(last.numpy(), np.arange(4.0) * 2.0 + 1.0), moments
+    assert moments > 10
 
 
 def test_an_error_in_the_middle_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def compute(
     with np.errstate(all="ignore"):
         for i, scalar in zip(program.slots, slots, strict=True):
             values[i] = np.asarray(scalar, lines[i][3].dtype)
-        _run(_steps(program), lines, values, held)
+        _run(steps_of(program), lines, values, held)
 
 
 def _run(steps: list[KernelStep], lines: Sequence[Any], values: list[Any], held: Held) -> None:
@@ -127,7 +127,7 @@ def _run(steps: list[KernelStep], lines: Sequence[Any], values: list[Any], held:
             or result.dtype is not type.dtype
             or result.shape != type.shape
         ):
-            values[i] = _checked(lines[i][0], result, type)
+            values[i] = checked(lines[i][0], result, type)
         del result
         for j in last_uses:
             values[j] = None
@@ -160,8 +160,8 @@ def takes(program: Program) -> tuple[int, ...]:
     """The parameters whose memory results could take, as positions among the parameters."""
     if program.takes is None:
         lines = program.instructions
-        over = {i for step in _steps(program) for i in step.over}
-        over.update(step.part.base for step in _steps(program) if step.part is not None)
+        over = {i for step in steps_of(program) for i in step.over}
+        over.update(step.part.base for step in steps_of(program) if step.part is not None)
         for i in range(len(lines) - 1, -1, -1):
             if i in over and Trait.RESHAPES in lines[i][0].traits:
                 over.add(lines[i][1][0])
@@ -188,7 +188,7 @@ def _new_quiet() -> Context:
     return context
 
 
-def _steps(program: Program) -> list[KernelStep]:
+def steps_of(program: Program) -> list[KernelStep]:
     """The instructions that compute, cached on the program."""
     if program.steps is None:
         lines = enumerate(program.instructions)
@@ -304,10 +304,11 @@ def reference_of(op: Op, attrs: Attrs) -> Reference:
 
 def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
     """One op's result, checked against the type that the core inferred."""
-    return _checked(op, reference_of(op, attrs)(*operands), type)
+    return checked(op, reference_of(op, attrs)(*operands), type)
 
 
-def _checked(op: Op, result: Any, type: Any) -> Any:
+def checked(op: Op, result: Any, type: Any) -> Any:
+    """An op's result as an array, or a tuple of them, of the type that the core inferred."""
     if isinstance(type, tuple):
         return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
     return _typed(op, result, type)
@@ -323,7 +324,7 @@ def _results_of(program: Program) -> Callable[..., list[Any]]:
         values = with_leaves(program, operands)
         for i, number in constants:
             values[i] = number
-        _run(_steps(program), lines, values, {})
+        _run(steps_of(program), lines, values, {})
         return [values[i] for i in program.outputs]
 
     return function

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 _package = Path(os.path.abspath(__file__)).parents[2]
-_folders: Final = [f"{_package}{os.sep}"]
+_folders: Final = [f"{_package}{os.sep}", f"{_package.name}{os.sep}"]
+"""Folders of the library. The second is how tracebacks name the sources of compiled modules."""
 hidden: Final[dict[str, bool]] = {"<frozen importlib._bootstrap>": True}
 """What `is_hidden` has answered, by file name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
@@ -19,7 +19,7 @@ from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
-from lazytensor.core.runtime import guards, locking, peers, replay_op, sharded, variants
+from lazytensor.core.runtime import guards, locking, peers, replay_program, sharded, variants
 from lazytensor.core.runtime.arguments import argument, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
@@ -27,9 +27,6 @@ from lazytensor.core.runtime.guards import Failure, Outcome
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
-
-OBSERVING_CAUSES: Final = frozenset(["observation", "boolean mask"])
-"""Causes of cuts after which the host does nothing until it has the results."""
 
 
 def run(run: Run) -> None:
@@ -46,8 +43,7 @@ def run(run: Run) -> None:
 
 def _run_by_numpy(run: Run) -> None:
     """Let the interpreter run the whole of it, compiled or not."""
-    if not run.request.once:
-        _remember_alone(run)
+    replay_program.remember(run)
     _interpret(run)
 
 
@@ -66,22 +62,13 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
         if is_timed(entry):
             _try(run, entry)
         elif entry is run.entry:
-            _remember_alone(run)
+            replay_program.remember(run)
             _execute(run, entry)
             entry.trial.ran()
         else:
             _execute(run, entry)
     finally:
         _log(run, how, new, before)
-
-
-def _remember_alone(run: Run) -> None:
-    """If this program, which `replay_op` may run from now on, is one operation, let it know."""
-    program = run.found.program
-    is_plain = not program.guards and not program.needs_backend
-    if program.size == 1 and is_plain and run.recorded is None:
-        (node,) = run.outputs
-        replay_op.remember(node, run.entry)
 
 
 def _try(run: Run, entry: Entry) -> None:
@@ -103,7 +90,7 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
     metrics.count("cuts")
     for note in ran:
-        note(run.entry, run.request.cause in OBSERVING_CAUSES, run.room)
+        note(run.entry, run.request.cause in replay_program.OBSERVING_CAUSES, run.room)
 
 
 def _interpret(run: Run) -> None:

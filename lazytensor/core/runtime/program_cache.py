@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.device.backend import Executable
+from lazytensor.core.interpreter.small_program import SmallProgram
 from lazytensor.core.interpreter.work import Work, extent_of
+from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import Program
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.recompile_reason import Change
@@ -40,6 +42,7 @@ class Entry:
     `passes/bucketing`). `compiled_by`: the thread that compiles it just now and is waited for.
     `keys`: those of the graphs that gave the program, one where each operation has one signature.
     `agreed`: the number of the check by which several processes run the same (see `peers.py`).
+    `is_plain`: whether it may be run the short way (see `replay_program.py`), as `small` if it is.
     """
 
     program: Program
@@ -62,6 +65,8 @@ class Entry:
     compiled_by: int = 0
     keys: list[bytes] = field(default_factory=list)
     agreed: int = -1
+    is_plain: bool = False
+    small: SmallProgram | None = None
     _extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
@@ -171,8 +176,8 @@ class Cache:
         self.lock = threading.RLock()
         self.spent = 0.0
         """Seconds spent interpreting, whatever program."""
-        self.alone: dict[tuple[Any, ...], Any] = {}
-        """Programs of one operation, by what that is (see `replay_op.py`)."""
+        self.calls: dict[Op[Any], Any] = {}
+        """Programs that are one call of an op (see `replay_call.py`)."""
         self.families: dict[int, Family] = {}
         """Programs that are the same but for sizes (see `shape_buckets.py`)."""
 
@@ -209,7 +214,7 @@ class Cache:
             siblings.remove(old)
             if not siblings:
                 del self._by_instructions[_computed(old.program)]
-            self.alone.clear()
+            self.calls.clear()
             metrics.count("evictions")
         return entry
 
@@ -235,7 +240,7 @@ class Cache:
             self._entries.clear()
             self._by_key.clear()
             self._by_instructions.clear()
-            self.alone.clear()
+            self.calls.clear()
             self.families.clear()
 
 

@@ -22,7 +22,7 @@ from lazytensor.core.ir.recording import Place, nodes_made, thread, user_place
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
-from lazytensor.core.runtime import replay_op, tiers
+from lazytensor.core.runtime import replay_program, tiers
 from lazytensor.core.runtime.arguments import arguments
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
@@ -82,7 +82,7 @@ def learn(made: Call, runs: Sequence[Run]) -> None:
         return
     types = [node.type for node in run.outputs]
     pairs = tuple(zip(outputs, types, strict=True))
-    cache.alone[(made.op,)] = KnownCall(run.entry, tuple(inputs), pairs)
+    cache.calls[made.op] = KnownCall(run.entry, tuple(inputs), pairs)
 
 
 def _places(serials: tuple[int, ...]) -> dict[int, int]:
@@ -113,7 +113,7 @@ def _is_plain(run: Run) -> bool:
 
 def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
     """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
-    known: KnownCall | None = cache.alone.get((op,))
+    known: KnownCall | None = cache.calls.get(op)
     if known is None or thread.recorder.cells or settings.tier == "interpret":
         return None
     with lock:
@@ -123,7 +123,7 @@ def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | N
             return None
         recorder = thread.recorder
         recorder.work, recorder.fuses, recorder.serial = 0, True, nodes_made()
-        replay_op.account(known.entry, cause, "cached", start)
+        replay_program.account(known.entry, cause, "cached", start)
     return results
 
 
@@ -133,7 +133,7 @@ def _run(known: KnownCall, operands: Sequence[Node], start: float) -> list[Any] 
     if executable is None:
         return None
     leaves = [operands[i] for i in known.inputs]
-    if not replay_op.are_computed(leaves):
+    if not replay_program.are_computed(leaves):
         return None
     with uncollected():
         (values,) = executable.start(arguments(leaves))

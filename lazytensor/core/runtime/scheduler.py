@@ -38,7 +38,7 @@ from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.policy import PROGRAM_NODES_BOUND
-from lazytensor.core.runtime import executor, guards, locking, replay_op, sharded
+from lazytensor.core.runtime import executor, guards, locking, replay_program, sharded
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
@@ -197,11 +197,8 @@ def _pending(nodes: Sequence[Node]) -> list[Node]:
 
 def _compute(outputs: list[Node], request: Request) -> None:
     """Settle `outputs`, in one program if that is small enough."""
-    is_one = len(outputs) == 1 and not locking.are_elsewhere(outputs)
-    if is_one and not request.compiles and replay_op.run(outputs[0], request.cause):
-        return
     failure = None
-    while outputs := _pending(outputs):
+    while outputs := [node for node in outputs if node.value is None]:
         waits = False
         try:
             failure = _compute_next(outputs, request) or failure
@@ -219,13 +216,16 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     The result is the failure of an output that no memory can hold, which is settled with it.
     """
     started = perf_counter()
-    graph, placement, entry = _found(outputs, max(request.largest, PROGRAM_NODES_BOUND))
+    graph, entry = _found(outputs, max(request.largest, PROGRAM_NODES_BOUND))
+    if entry is not None and replay_program.run(entry, graph, request, started):
+        return None
     wanted = graph.outputs
     if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
     if entry is None:
+        placement = sharded.placement(graph)
         program = program_of(graph, placement.shardings, placement.spread)
         sharded.check(program)
         entry = cache.find(program, placement.key)
@@ -246,22 +246,19 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     return None
 
 
-def _found(
-    outputs: list[Node], largest: int
-) -> tuple[NumberedGraph, sharded.Placement, Entry | None]:
-    """The graph of the next program, where its values are, and what is known of that program.
+def _found(outputs: list[Node], largest: int) -> tuple[NumberedGraph, Entry | None]:
+    """The graph of the next program, and what is known of that program.
 
     What is on other devices is left to the programs after it.
     """
     while True:
         graph = _next_graph(outputs, largest)
-        placement = sharded.placement(graph)
-        entry = cache.known(placement.key)
+        entry = cache.known(sharded.placement(graph).key if sharded.may_split() else graph.key)
         if entry is not None or not sharded.used:
-            return graph, placement, entry
+            return graph, entry
         there = sharded.together(graph.recorded, outputs)
         if len(there) == len(outputs):
-            return graph, placement, entry
+            return graph, entry
         outputs = there
         del graph  # it refers to nodes, all of which would become outputs
 

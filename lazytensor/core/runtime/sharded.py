@@ -41,6 +41,11 @@ used: Final[list[Mesh]] = []
 """The last mesh that something was split over, if there is one: before that nothing is asked."""
 
 
+def may_split() -> bool:
+    """Whether a value may be split."""
+    return bool(used) or settings.devices > 1
+
+
 class Placement(NamedTuple):
     """Where the values of a graph are, and the graph's key with that. spread: see `Program`."""
 
@@ -51,7 +56,7 @@ class Placement(NamedTuple):
 
 def placement(graph: NumberedGraph) -> Placement:
     """Where a graph's values are. Large leaves are split here, if the user has asked for that."""
-    if settings.devices < 2 and Sharded not in [leaf.value.__class__ for leaf in graph.leaves]:
+    if not may_split():
         return Placement(graph.key)
     over = _spread(graph.leaves, graph.outputs)
     shardings = _of_leaves(graph.leaves)

@@ -67,6 +67,11 @@ class Trial:
         """Whether both were timed, or nothing is to be now."""
         return not self.is_open() and not self._is_tried(HOST)
 
+    @property
+    def by_host(self) -> float:
+        """Seconds of the host's quickest run; infinite before one."""
+        return self._seconds(HOST)
+
     def saved(self) -> float | None:
         """Seconds by which the faster tier, if that is XLA, is faster; None where not both ran."""
         found = [b if b < inf else f for b, f in zip(self._best, self._fresh, strict=True)]

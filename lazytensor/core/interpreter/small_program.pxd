@@ -1,0 +1,11 @@
+cimport cython
+
+
+cdef class SmallProgram:
+    cdef list steps, places, values
+    cdef public object numbers
+    cdef str text
+    cdef tuple outputs, parameters
+
+    @cython.locals(values=list, operands=tuple, arguments=list)
+    cpdef list _run(self, list leaves)

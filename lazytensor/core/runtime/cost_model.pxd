@@ -1,0 +1,1 @@
+# Compiled as it is: it is asked at each cut.

@@ -1,0 +1,1 @@
+# Compiled as it is: a cut is some hundred calls of Python.
