@@ -17,6 +17,7 @@ from benchmarks import (
     tf_steps,
     threads,
     training,
+    waits,
 )
 from benchmarks.row import Row
 
@@ -116,5 +117,6 @@ TABLES = {
     "tf": raw_ops.rows() + tf_steps.rows(),
     "pipeline": pipeline.rows(),
     "threads": threads.rows(),
+    "waits": waits.rows(),
     "first-steps": first_steps.rows() + first_fit.rows(),
 }
