@@ -1,5 +1,6 @@
 """What takes one thread long does not keep the others from cutting."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -119,3 +120,27 @@ def test_slots_that_change_while_a_program_is_compiled_for_others() -> None:
     for by in (0.5, 0.25, 0.125):
         np.testing.assert_allclose(fetch(scaled(by)), quarters * (by / 0.25), rtol=1e-12)
     np.testing.assert_allclose(fetch(half), quarters * 2, rtol=1e-12)
+
+
+def test_numbers_of_one_thread_are_not_taken_by_another_ones_run() -> None:
+    """The same program, known to both, whose computing is outside of the lock."""
+    settings.tier = "interpret"
+    shared, factors, rounds = numbers(SHORT), (2.0, 3.0, 5.0), 500
+    expected = fetch(shared)
+    wrong: list[float] = []
+
+    def multiply(by: float) -> None:
+        for _ in range(rounds):
+            made = fetch(ops.multiply(shared, scalar(by, F64)))
+            if not np.array_equal(made, expected * by):
+                wrong.append(by)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=multiply, args=(by,)) for by in factors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert not wrong

@@ -51,7 +51,6 @@ def test_a_leaf_is_owned_if_nothing_else_refers_to_it(beside: str) -> None:
     graph = pending()
     kept = BESIDE[beside](graph.operands[0])
     assert numbered(reachable([graph]), [graph]).owned == [beside == "nothing"]
-    assert refcounts.owned_by_one([x for x in graph.operands]) == [beside == "nothing"]  # noqa: C416
     del kept
 
 

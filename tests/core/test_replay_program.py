@@ -9,8 +9,11 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.interpreter.small_program import SmallProgram
 from lazytensor.core.ir.dtypes import F64
-from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import SMALLEST_BUFFER
 from lazytensor.core.runtime import background, cost_model, executor, replay_program
@@ -196,3 +199,18 @@ def test_a_value_that_the_host_looks_at_often_can_still_be_computed_with() -> No
     x[0] = 5.0
     assert float(fetch(ops.reduce_sum(x.node, axes=(0,)))) == total[0] + 5
     assert x.node.type.dtype == F64
+
+
+def test_a_run_has_the_numbers_that_were_taken_for_it() -> None:
+    """Another thread may take others before the first one computes."""
+    x = leaf(VALUES)
+    made = ops.multiply(x, scalar(2.0, F64))
+    small = SmallProgram(cut(reachable([made]), [made]).program)
+    assert small.take([2.0])
+    assert not small.take([2.0])
+    first = small.values_of([VALUES])
+    assert small.take([3.0])
+    assert np.array_equal(small.run(first)[0], VALUES * 2)
+    assert np.array_equal(small.run(small.values_of([VALUES]))[0], VALUES * 3)
+    assert small.take([0.0])
+    assert small.take([-0.0])

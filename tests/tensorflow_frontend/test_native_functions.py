@@ -122,6 +122,16 @@ def test_same_values(body: Callable[..., Any], native: list[str]) -> None:
         np.testing.assert_array_equal(mine, theirs)  # the same kernels
 
 
+def test_what_tensorflow_would_compile_is_not_called(native: list[str]) -> None:
+    """Nobody waits for a compiler, TensorFlow's included."""
+    inner = tf.function(lambda x: x * 2 + 1, jit_compile=True)
+    with lazytensor.tf.enabled():
+        for function in (inner, tf.function(lambda x: inner(x) + 1)):
+            wanted = X * 2 + (1 if function is inner else 2)
+            np.testing.assert_array_equal(function(tf.constant(X)).numpy(), wanted)
+    assert not native
+
+
 def test_values_from_before_a_call_stay(native: list[str]) -> None:
     """TensorFlow shares memory with operands and results, and writes to neither."""
     with lazytensor.tf.enabled():

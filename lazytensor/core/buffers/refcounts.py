@@ -27,31 +27,11 @@ import numpy as np
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated
 from lazytensor.core.ir.node import Input, Node
-from lazytensor.core.ir.op import PARAMETER, element, leaf
-from lazytensor.core.ir.recording import Signature, record
+from lazytensor.core.ir.op import PARAMETER, leaf
 from lazytensor.core.ir.types import tensor_type
 
 Held = Mapping[int, int]
 """By the identity of arrays that were given: how often they are referred to beside the list."""
-
-
-# --- leaves of an operation that is cut alone ----------------------------------------------------
-
-
-def owned_by_one(leaves: list[Node]) -> list[bool]:
-    """What a graph's `owned` says, where each leaf is an operand once, of one node."""
-    return [sys.getrefcount(x) <= _OF_ONE_OPERAND and not getweakrefcount(x) for x in leaves]
-
-
-def _of_one_operand() -> int:
-    """References that `owned_by_one` sees to a leaf that only one node refers to."""
-    type = tensor_type(np.dtype(np.float32))
-    user = record(Signature(element, (0,), type), (Input(PARAMETER, type),))
-    leaves = [x for x in user.operands]  # noqa: C416  # as its caller makes the list
-    return next(iter([sys.getrefcount(x) for x in leaves]))
-
-
-_OF_ONE_OPERAND: Final = _of_one_operand()
 
 
 # --- values of leaves ----------------------------------------------------------------------------

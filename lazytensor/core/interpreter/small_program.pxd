@@ -7,5 +7,8 @@ cdef class SmallProgram:
     cdef str text
     cdef tuple outputs, parameters
 
-    @cython.locals(values=list, operands=tuple, arguments=list)
-    cpdef list _run(self, list leaves)
+    @cython.locals(values=list)
+    cpdef list values_of(self, list leaves)
+
+    @cython.locals(operands=tuple, arguments=list)
+    cpdef list _run(self, list values)

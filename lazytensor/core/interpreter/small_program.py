@@ -40,15 +40,19 @@ class SmallProgram:
         self.numbers, self.text = numbers, repr(numbers) if 0 in numbers else ""
         return True
 
-    def run(self, leaves: list[np.ndarray]) -> list[np.ndarray]:
-        """The outputs' values, of leaves that are not written to."""
-        found: list[np.ndarray] = quietly(self._run, leaves)
-        return found
-
-    def _run(self, leaves: list[np.ndarray]) -> list[Any]:
+    def values_of(self, leaves: list[np.ndarray]) -> list[Any]:
+        """What a run begins with. Another thread may take other numbers from then on."""
         values = self.values.copy()
         for i, leaf in zip(self.parameters, leaves, strict=True):
             values[i] = leaf
+        return values
+
+    def run(self, values: list[Any]) -> list[np.ndarray]:
+        """The outputs' values. Leaves are not written to."""
+        found: list[np.ndarray] = quietly(self._run, values)
+        return found
+
+    def _run(self, values: list[Any]) -> list[Any]:
         for place, op, function, operands, type in self.steps:
             arguments = [values[j] for j in operands]
             made = function(*arguments)

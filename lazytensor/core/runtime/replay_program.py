@@ -133,9 +133,9 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
     if entry.small.take(graph.slots):
         entry.observe(pack(program, graph.slots), graph.owned)
     start = cut_at + metrics.spent("cutting", cut_at)
-    leaves = [_host_value(leaf) for leaf in graph.leaves]
+    values = entry.small.values_of([_host_value(leaf) for leaf in graph.leaves])
     with locking.outside(graph.outputs, extent.largest):
-        found = list(map(in_rows, entry.small.run(leaves)))
+        found = list(map(in_rows, entry.small.run(values)))
         seconds = metrics.spent("interpreting", start)
     entry.trial.interpreted(seconds)
     _settle(graph.outputs, found)

@@ -161,10 +161,10 @@ class FunctionPlan:
         self.constants: tuple[Node, ...] = ()
         if nodes:
             types = [handle.type for handle in parameters[len(parameters) - len(cells) :]]
-            form = given.forms, types, self.results, self.written, ok is not None
-            native = (
-                NativeCall(graph.name, *form) if is_callable(given.forms, self.results) else None
-            )
+            native: NativeCall | None = None
+            if is_callable(given.forms, self.results) and not graph.jitted:
+                form = given.forms, types, self.results, self.written, ok is not None
+                native = NativeCall(graph.name, *form)
             self._make(graph, parameters, nodes, native)
 
     def _make(

@@ -36,6 +36,10 @@ CONTROL: Final = frozenset(
 CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
+JITTED: Final = "_XlaMustCompile"
+"""The attribute of what `jit_compile=True` says."""
+
+
 class Step(NamedTuple):
     """A node of a function: the numbers of its inputs and of its first result.
 
@@ -54,7 +58,9 @@ class Step(NamedTuple):
 
 
 class Graph:
-    """A function's body. `pure`: all it does beyond its results is done to variables."""
+    """A function's body. `pure`: all it does beyond its results is done to variables. `jitted`:
+    TensorFlow would compile a part of it.
+    """
 
     def __init__(self, definition: Any) -> None:
         self.name = definition.signature.name
@@ -71,6 +77,8 @@ class Graph:
             self.numbers[definition.ret[arg.name]] for arg in definition.signature.output_arg
         )
         self.pure = all(_is_pure(step) for step in self.steps)
+        own = JITTED in definition.attr and definition.attr[JITTED].b
+        self.jitted = own or any(map(_is_jitted, self.steps))
         self.plans: dict[Any, Any] = {}
         self.last: Any = None
         self.static = False
@@ -193,6 +201,10 @@ def _is_pure(step: Step) -> bool:
         return all(graph_of(name).pure for name in names)
     definition = opdef.find(step.op)
     return definition is not None and not definition.stateful
+
+
+def _is_jitted(step: Step) -> bool:
+    return bool(step.named.get(JITTED)) or any(graph_of(name).jitted for name in called_by(step))
 
 
 def called_by(step: Step) -> list[str]:
