@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.device import interrupts
+from lazytensor.core.device import blas, interrupts
 from lazytensor.core.device.backend import backend, is_apart, on_host
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.interpreter.interpreter import REUSE_BYTES
@@ -134,17 +134,22 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         entry.observe(pack(program, graph.slots), graph.owned)
     start = cut_at + metrics.spent("cutting", cut_at)
     values = entry.small.values_of([_host_value(leaf) for leaf in graph.leaves])
-    with locking.outside(graph.outputs, extent.largest):
-        found = list(map(in_rows, entry.small.run(values)))
-        seconds = metrics.spent("interpreting", start)
+    threads = blas.take_one_thread() if SPINNING else 0  # see `executor._interpret`
+    try:
+        with locking.outside(graph.outputs, extent.largest):
+            found = list(map(in_rows, entry.small.run(values)))
+            seconds = metrics.spent("interpreting", start)
+    finally:
+        if threads:
+            blas.give_back(threads)
     entry.trial.interpreted(seconds)
     _settle(graph.outputs, found)
     return True
 
 
 def _is_for_numpy(program: Program, extent: Work) -> bool:
-    """Whether it is small, or a single operation, and no kernel of a framework with threads."""
-    if extent.convolves or SPINNING:
+    """Whether it is small, or a single operation that NumPy has a kernel for."""
+    if extent.convolves:
         return False
     if extent.largest < SMALL_ELEMENTS and extent.elements < 8 * SMALL_ELEMENTS:
         return True

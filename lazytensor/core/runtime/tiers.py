@@ -84,7 +84,7 @@ def is_settled(entry: Entry) -> bool:
 def is_improvable(entry: Entry) -> bool:
     """Whether to measure forms, now that both tiers were timed, XLA with the likely ones.
 
-    The likely ones may be half as fast as the fastest, so that the host is faster than those only.
+    Also if the host was faster than those: the fastest forms may beat it.
     """
     executable = entry.executable
     if executable is None or not executable.is_provisional or entry.job is not None:

@@ -58,8 +58,10 @@ class Step(NamedTuple):
 
 
 class Graph:
-    """A function's body. `pure`: all it does beyond its results is done to variables. `jitted`:
-    TensorFlow would compile a part of it.
+    """A function's body.
+
+    `pure`: all it does beyond its results is done to variables. `jitted`: TensorFlow would compile
+    a part of it.
     """
 
     def __init__(self, definition: Any) -> None:

@@ -90,11 +90,11 @@ def is_callable(forms: Sequence[Form], results: Sequence[Form]) -> bool:
     """Whether all that is given and returned are tensors of numbers, or variables."""
     if any(form[0] == "list" for form in results):
         return False
-    return all(
-        form[0] in ("data", "handle")
-        or (form[0] == "host" and getattr(form[2], "_datatype_enum", int)() in NUMPY)
-        for form in forms
-    )
+    return all(form[0] in ("data", "handle") or _is_number(form) for form in forms)
+
+
+def _is_number(form: Form) -> bool:
+    return form[0] == "host" and type(form[2]) is EagerTensor and form[2]._datatype_enum() in NUMPY
 
 
 def _variable(here: Any, type: TensorType, value: Any) -> Any:
