@@ -36,26 +36,30 @@ def _settled(ask: Callable[[], object]) -> None:
         ask()
 
 
-def _each(ask: Callable[[], object]) -> float:
-    return seconds_of(lambda: [ask() for _ in range(ROUNDS)]) / ROUNDS
+def _compared(
+    ours: Callable[[], float], peer: str, theirs: Callable[[], float], effort: Effort
+) -> Figures:
+    """What one value takes us and a peer."""
+
+    def each(ask: Callable[[], float]) -> float:
+        return seconds_of(lambda: [ask() for _ in range(ROUNDS)]) / ROUNDS
+
+    _settled(ours)
+    contestants = {"ours": partial(each, ours), peer: partial(each, theirs)}
+    samples = interleaved(contestants, effort.rounds(20))
+    return {
+        "ours": figure(samples["ours"]),
+        peer: figure(samples[peer]),
+        f"{peer} / ours": ratio(samples[peer], samples["ours"]),
+    }
 
 
 def of_numpy(name: str, tier: str, effort: Effort) -> Figures:
     """A value of 64 elements, against NumPy. tier: "auto", where NumPy runs it, or "compile"."""
     lazytensor.settings.small = 0  # arrays of this size would be NumPy's own
     lazytensor.settings.tier = tier
-    asks = {
-        who: partial(NUMPY[name], np.ones((8, 8))) for who, np in (("ours", lnp), ("NumPy", numpy))
-    }
-    _settled(asks["ours"])
-    samples = interleaved(
-        {who: partial(_each, ask) for who, ask in asks.items()}, effort.rounds(20)
-    )
-    return {
-        "ours": figure(samples["ours"]),
-        "NumPy": figure(samples["NumPy"]),
-        "NumPy / ours": ratio(samples["NumPy"], samples["ours"]),
-    }
+    ours, theirs = (partial(NUMPY[name], np.ones((8, 8))) for np in (lnp, numpy))
+    return _compared(ours, "NumPy", theirs, effort)
 
 
 def of_torch(effort: Effort) -> Figures:
@@ -72,16 +76,7 @@ def of_torch(effort: Effort) -> Figures:
 
         return value
 
-    asks = {"ours": ask("lazytensor"), "torch": ask("cpu")}
-    _settled(asks["ours"])
-    samples = interleaved(
-        {who: partial(_each, ask) for who, ask in asks.items()}, effort.rounds(20)
-    )
-    return {
-        "ours": figure(samples["ours"]),
-        "torch": figure(samples["torch"]),
-        "torch / ours": ratio(samples["torch"], samples["ours"]),
-    }
+    return _compared(ask("lazytensor"), "torch", ask("cpu"), effort)
 
 
 def rows() -> list[Row]:

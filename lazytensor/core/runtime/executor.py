@@ -16,7 +16,7 @@ from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.recording import user_place
-from lazytensor.core.observe import events, metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
 from lazytensor.core.runtime import guards, locking, peers, replay_program, sharded, variants
@@ -24,7 +24,7 @@ from lazytensor.core.runtime.arguments import argument, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure, Outcome
-from lazytensor.core.runtime.program_cache import Entry, ran
+from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
 
@@ -87,10 +87,8 @@ def _try(run: Run, entry: Entry) -> None:
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     seconds = time.perf_counter() - run.started
     program = run.recorded or run.found.program
-    events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
-    metrics.count("cuts")
-    for note in ran:
-        note(run.entry, run.request.cause in replay_program.OBSERVING_CAUSES, run.room)
+    event = Event(user_place(), run.request.cause, program, how, new, seconds, before)
+    replay_program.tell(run.entry, event, run.room)
 
 
 def _interpret(run: Run) -> None:

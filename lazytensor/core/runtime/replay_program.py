@@ -53,7 +53,7 @@ _LONG_WAY: Final = frozenset([Failure, Sharded])
 
 
 def remember(run: Run) -> None:
-    """A run has ended: its program may be run the short way from now on, if it is a plain one."""
+    """Let the program of this run go the short way from now on, if it is a plain one."""
     program = run.found.program
     if run.recorded is None and run.exact is None and not run.request.once:
         run.entry.is_plain = not program.guards and not program.needs_backend
@@ -102,15 +102,19 @@ def _is_left_to_numpy(entry: Entry) -> bool:
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:
     """Take note of a run, "cached" or "interpreted", that has ended and began at `start`."""
-    counts = metrics.counts
-    counts["cache_hits" if how == "cached" else how] += 1
-    counts["cuts"] += 1
+    metrics.counts["cache_hits" if how == "cached" else how] += 1
     before, entry.runs = entry.runs, entry.runs + 1
-    seconds = perf_counter() - start
-    is_observed = cause in OBSERVING_CAUSES
+    event = Event(user_place(), cause, entry.program, how, None, perf_counter() - start, before)
+    tell(entry, event, 1.0)
+
+
+def tell(entry: Entry, event: Event, room: float) -> None:
+    """Count a cut, and tell of it. room: how many times as much was computed as was recorded."""
+    metrics.counts["cuts"] += 1
+    is_observed = event.cause in OBSERVING_CAUSES
     for note in ran:
-        note(entry, is_observed, 1.0)
-    events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
+        note(entry, is_observed, room)
+    events.record(event)
 
 
 def are_computed(operands: Iterable[Node]) -> bool:

@@ -37,7 +37,7 @@ CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
 JITTED: Final = "_XlaMustCompile"
-"""The attribute of what `jit_compile=True` says."""
+"""The attribute of a function or call with `jit_compile=True`."""
 
 
 class Step(NamedTuple):
