@@ -222,3 +222,29 @@ print(x.numpy())
 def test_a_ctrl_c_in_the_first_compile_leaves_no_half_of_a_context() -> None:
     done = run(FIRST_COMPILE, LAZYTENSOR_TIER="compile", LAZYTENSOR_DISK="0")
     assert done.stdout.splitlines() == ["interrupted", "[1. 1. 1. 1.]"]
+
+
+DIALECTS = """
+import sys
+import numpy as np
+import lazytensor
+from lazytensor.backends.xla import client
+from lazytensor.core import ops
+from lazytensor.core.device.backend import backend
+from tests.core.arrays import array
+
+backend()
+client.context()
+before = set(sys.modules)
+x = array(np.zeros(20_000))
+low, high = ops.sort(x.node, ops.negate(x.node), axis=0, keys=1)
+x.holder.write(ops.add(low, high))
+x[1:-1] = x[1:-1] + 1.0
+lazytensor.sync()
+print([name for name in sorted(set(sys.modules) - before) if "mlir" in name])
+"""
+
+
+def test_no_dialect_is_imported_by_code_that_a_ctrl_c_would_end() -> None:
+    done = run(DIALECTS, LAZYTENSOR_TIER="compile", LAZYTENSOR_DISK="0")
+    assert done.stdout.splitlines() == ["[]"]

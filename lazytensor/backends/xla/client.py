@@ -419,7 +419,15 @@ def _sharding() -> Any:
 
 @cache
 def _context() -> ir.Context:
-    return undisturbed(session().context)  # it imports the dialects
+    return undisturbed(_context_with_dialects)
+
+
+def _context_with_dialects() -> ir.Context:
+    # jaxlib imports a dialect's module when an op of it is first read. It does so in C++ code that
+    # ends the process if a Ctrl-C comes meanwhile.
+    from jaxlib.mlir.dialects import builtin, chlo, func, sdy, stablehlo  # noqa: F401
+
+    return session().context()
 
 
 @lru_cache(maxsize=4096)

@@ -122,7 +122,6 @@ def _own_options() -> Any:
 
 
 def _own_context() -> ir.Context:
-    # A dialect's own module makes a class for each operation. Only that of StableHLO is needed.
     from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _mlirHlo, _sdy
     from jaxlib.mlir.dialects import stablehlo
 
