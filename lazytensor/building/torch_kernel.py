@@ -48,8 +48,10 @@ def path() -> Path | None:
     except PackageNotFoundError:
         return None
     made_for = torch, sys.version, binaries.BINARY_SUFFIX, sysconfig.get_config_var("CXX")
-    sources = SOURCE.read_bytes() + CALLED.read_bytes()
-    digest = hashlib.sha256(repr(made_for).encode() + sources).hexdigest()[:16]
+    sources = [*sorted(SOURCE.parent.glob("*.h")), SOURCE, CALLED]
+    digest = hashlib.sha256(
+        repr(made_for).encode() + b"".join(x.read_bytes() for x in sources)
+    ).hexdigest()[:16]
     return Path(platformdirs.user_cache_dir("lazytensor"), "torch", digest, f"{NAME}.so")
 
 

@@ -58,7 +58,8 @@ class Settings:
     cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
     announced on standard error. `small` (LAZYTENSOR_SMALL): arrays of fewer elements that are made
     of host data stay the host framework's own, as recording what is done to them takes longer than
-    doing it. A frontend may have a thread read another value (`numpy/bound.py`). `devices`
+    doing it; 0 records torch's small tensors, too. A frontend may have a thread read another value
+    (`numpy/bound.py`). `devices`
     (LAZYTENSOR_DEVICES): over how many devices large arrays are split where the program says
     nothing. `padding` (LAZYTENSOR_PADDING=0 turns it off): a program that comes back with other
     sizes gets one with room for more (see `core/passes/bucketing`). `wait` (LAZYTENSOR_WAIT=1):

@@ -34,7 +34,7 @@ from lazytensor.frontends.torch.nn import (
     unpooling,
 )
 from lazytensor.frontends.torch.optim import adam, foreach, optimizers, sgd, steps
-from lazytensor.frontends.torch.random import distributions, drawing, reparametrization
+from lazytensor.frontends.torch.random import at_hand, distributions, drawing, reparametrization
 from lazytensor.frontends.torch.rows import (
     contraction,
     counting,

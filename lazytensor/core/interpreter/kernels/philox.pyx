@@ -30,11 +30,11 @@ def philox(key, low, high, count):
     cdef Py_ssize_t i, n = count
     with nogil:
         for i in range(n):
-            _rounds(&words[i, 0], number, lows + <uint64_t>i, highs + (lows + <uint64_t>i < lows))
+            rounds(&words[i, 0], number, lows + <uint64_t>i, highs + (lows + <uint64_t>i < lows))
     return found
 
 
-cdef inline void _rounds(
+cdef void rounds(
     uint32_t* words, uint64_t key, uint64_t low, uint64_t high
 ) noexcept nogil:
     cdef uint32_t a = <uint32_t>low, b = <uint32_t>(low >> 32)

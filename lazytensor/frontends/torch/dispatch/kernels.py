@@ -31,7 +31,15 @@ from lazytensor.frontends.torch.dispatch.registry import (
 )
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
 from lazytensor.frontends.torch.tensors.strides import is_repeated, strides_for
-from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, laid, ref, stored, wrap
+from lazytensor.frontends.torch.tensors.tensor import (
+    TORCH,
+    is_lazy,
+    laid,
+    node,
+    ref,
+    stored,
+    wrap,
+)
 
 Apart = Literal["", "partly", "wholly"]
 """Which overlap of a written tensor with an operand is refused."""
@@ -236,7 +244,8 @@ def into_out(
             kwargs["dtype"] = outs["out"].dtype
         try:
             made = row(*args, **kwargs, **told)
-            made = [made] if len(names) == 1 else list(made)
+            given = [made] if len(names) == 1 else made
+            made = [node(x) if is_lazy(x) else x for x in given]
             refuse_devices(outs.values())
             if marks:
                 made = [stored(x, out) for x, out in zip(made, outs.values(), strict=True)]

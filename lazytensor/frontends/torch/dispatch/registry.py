@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
+from lazytensor.frontends.torch.dispatch import eager
 from lazytensor.frontends.torch.dispatch.libraries import lasting
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, refuse
 from lazytensor.frontends.torch.native.loading import boxed
@@ -36,6 +37,10 @@ def prepare_thread() -> None:
     if not thread.ready:
         thread.ready = True
         torch.autograd.set_multithreading_enabled(False).__enter__()
+
+
+if boxed is not None:
+    boxed.prepare_with(prepare_thread)
 
 
 class Plans(NamedTuple):
@@ -76,15 +81,23 @@ def register(
         raise ValueError(f"a kernel for {name!r} is registered already")
     KERNELS[name] = kernel
     made = kernel if translated else translating(name, kernel)
-    if boxed is None or not (plans or view):
-        library.impl(name, made, "PrivateUse1")
+    bound = eager.bound_of(name)
+    in_front = bool(plans or view or name in eager.IS_NORMAL or bound)
+    if eager.draws(name):
+        made = eager.settling(name, made)
+    library.impl(name, made, BELOW if in_front and boxed is not None else "PrivateUse1")
+    if not in_front or boxed is None:
         return
-    library.impl(name, made, BELOW)
-    if plans is None:
+    if plans:
+        base, _, overload = name.partition(".")
+        results = len(schema_of(base, overload).returns)
+        boxed.impl(f"aten::{name}", bound, *plans, results)
+    elif name in eager.IS_NORMAL:
+        boxed.draw(f"aten::{name}", eager.IS_NORMAL[name])
+    elif view:
         boxed.view(f"aten::{name}", view == "Meta")
-        return
-    base, _, overload = name.partition(".")
-    boxed.impl(f"aten::{name}", *plans, len(schema_of(base, overload).returns))
+    else:
+        boxed.eager_first(f"aten::{name}", bound)
 
 
 def translating(name: str, kernel: Row) -> Row:

@@ -14,41 +14,28 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Storage.h>
-#include <torch/csrc/autograd/python_variable.h>
-#include <torch/csrc/utils/pybind.h>
 #include <torch/library.h>
+
+#include <pthread.h>
 
 #include <cstring>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "draws.h"
+#include "eager.h"
+#include "handles.h"
+
 namespace {
 
-namespace py = pybind11;
 using c10::IValue;
 using torch::jit::Stack;
 using Key = c10::SmallVector<int64_t, 32>;
 
-constexpr auto BELOW = c10::DispatchKey::PrivateUse2;
 constexpr size_t PLANS_BOUND = 20'000;    // per operation; a full table is emptied
 constexpr Py_ssize_t VIEWS_BOUND = 1024;  // per storage
-
-// What `plans.py` does, by C function. Each gives a new reference, or null with an error set.
-struct Plans {
-  PyObject* (*node_of)(PyObject* cell);
-  long long (*type_of)(PyObject* node);
-  long long (*serial_of)(PyObject* node);
-  PyObject* (*recorded)(PyObject* plan, PyObject* nodes);
-  PyObject* (*written)(PyObject* cell, PyObject* plan, PyObject* nodes);
-  PyObject* (*taken)();
-  PyObject* cell_class;
-  PyObject* storage_class;
-  PyObject* tensor_ref;  // what holds a tensor's data, of a storage that is shown in several ways
-  PyObject* share;
-} plans;
 
 // Names of attributes.
 struct Names {
@@ -57,55 +44,6 @@ struct Names {
 }* names;
 
 enum Tag : int64_t { NONE, TENSOR, INT, FLOAT, BOOL, STRING, LIST, DEVICE };
-
-struct Reference {
-  PyObject* object = nullptr;
-  Reference() = default;
-  explicit Reference(PyObject* owned) : object(owned) {}
-  Reference(Reference&& other) noexcept : object(std::exchange(other.object, nullptr)) {}
-  Reference& operator=(Reference&& other) noexcept {
-    std::swap(object, other.object);
-    return *this;
-  }
-  ~Reference() { Py_XDECREF(object); }
-  explicit operator bool() const { return object != nullptr; }
-};
-
-Reference checked(PyObject* owned) {
-  if (owned == nullptr) throw python_error();
-  return Reference(owned);
-}
-
-const c10::Device OURS(c10::DeviceType::PrivateUse1, 0);
-
-// A storage's handle is the context of its data pointer, which frees it. There is no memory.
-void free_handle(void* handle) {
-  if (!Py_IsInitialized()) return;  // a tensor that has outlived the interpreter
-  py::gil_scoped_acquire gil;
-  Py_DECREF(static_cast<PyObject*>(handle));
-}
-
-c10::DataPtr pointing_to(PyObject* handle) {
-  Py_INCREF(handle);
-  return {nullptr, handle, &free_handle, OURS};
-}
-
-// What a storage holds, not a new reference; null for a storage that holds nothing of ours.
-PyObject* handle_in(const c10::Storage& storage) {
-  const c10::DataPtr& pointer = storage.data_ptr();
-  if (pointer.get_deleter() != &free_handle) return nullptr;
-  return static_cast<PyObject*>(pointer.get_context());
-}
-
-Reference handle_of(const at::Tensor& tensor) {
-  PyObject* found = handle_in(tensor.storage());
-  Py_XINCREF(found);
-  return Reference(found);
-}
-
-bool is_cell(const Reference& handle) {
-  return reinterpret_cast<PyObject*>(Py_TYPE(handle.object)) == plans.cell_class;
-}
 
 struct KeyHash {
   size_t operator()(const Key& key) const {
@@ -258,22 +196,13 @@ struct Plan {
 
 using Table = std::unordered_map<Key, std::shared_ptr<const Plan>, KeyHash>;
 
-// Storages of the device have no memory, and any number of bytes.
-struct NoMemory : c10::Allocator {
-  c10::DataPtr allocate(size_t) override { return {nullptr, OURS}; }
-  void copy_data(void*, const void*, std::size_t) const override {}
-};
-
 // A tensor of its own whose storage holds a cell.
 at::Tensor holding(Reference cell, const Layout& layout) {
-  static auto* no_memory = new NoMemory;
   if (layout.strides)
     cell = checked(PyObject_CallFunctionObjArgs(
         plans.storage_class, cell.object, layout.strides.ptr(), nullptr));
-  c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), 0, pointing_to(cell.object), no_memory, true));
-  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), layout.dtype);
+  at::Tensor made =
+      tensor_of(storage_of(pointing_to(cell.object)), c10::DispatchKey::PrivateUse1, layout.dtype);
   if (layout.strides)
     made.unsafeGetTensorImpl()->set_sizes_and_strides(
         layout.sizes, layout.strides.cast<std::vector<int64_t>>());
@@ -282,20 +211,20 @@ at::Tensor holding(Reference cell, const Layout& layout) {
   return made;
 }
 
-// The first call in a thread goes to Python, which prepares the thread.
-thread_local bool is_prepared = false;
-
 class Boxed : public c10::OperatorKernel {
  public:
-  Boxed(py::object row, bool ordered, bool writes, size_t results)
-      : row_(row.release().ptr()), ordered_(ordered), writes_(writes), results_(results) {}
+  Boxed(const std::string& name, int64_t bound, py::object row, bool ordered, bool writes,
+        size_t results)
+      : eager_(name, bound), row_(row.release().ptr()), ordered_(ordered), writes_(writes),
+        results_(results) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
-    py::gil_scoped_acquire gil;
     const size_t count = op.schema().arguments().size();
+    prepare();
+    if (EagerCall(eager_, op, stack).run()) return;
+    py::gil_scoped_acquire gil;
     Call call(ordered_);
-    if (!is_prepared || !call.read(stack->data() + stack->size() - count, count)) {
-      is_prepared = true;
+    if (!call.read(stack->data() + stack->size() - count, count)) {
       call.nodes.clear();
       return below(op, stack);
     }
@@ -314,6 +243,7 @@ class Boxed : public c10::OperatorKernel {
   void forget() { known_->clear(); }
 
  private:
+  EagerRow eager_;
   // Never freed: the dispatcher frees its kernels when Python is gone.
   PyObject* row_;
   Table* known_ = new Table;
@@ -419,6 +349,7 @@ class BoxedView : public c10::OperatorKernel {
   c10::DispatchKey key_;  // of torch's kernel, which touches no memory
 
   static bool shares(const at::Tensor& tensor) {
+    if (share_memory(tensor.storage())) return true;
     py::gil_scoped_acquire gil;
     Reference handle = handle_of(tensor);
     if (!handle) return false;
@@ -451,6 +382,21 @@ class BoxedView : public c10::OperatorKernel {
   }
 };
 
+// A Python kernel that records no plans, behind eager calls.
+class EagerFirst : public c10::OperatorKernel {
+ public:
+  EagerFirst(const std::string& name, int64_t bound) : eager_(name, bound) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
+    prepare();
+    if (EagerCall(eager_, op, stack).run()) return;
+    op.redispatchBoxed(c10::DispatchKeySet(BELOW), stack);
+  }
+
+ private:
+  EagerRow eager_;
+};
+
 // Never freed: kernels outlast the interpreter's cleanup.
 torch::Library& library() {
   static auto* made = new torch::Library(
@@ -464,8 +410,19 @@ void view(const std::string& name, bool is_meta) {
                                    std::make_unique<BoxedView>(key)));
 }
 
-void impl(const std::string& name, py::object row, bool ordered, bool writes, size_t results) {
-  auto kernel = std::make_unique<Boxed>(std::move(row), ordered, writes, results);
+void eager_first(const std::string& name, int64_t bound) {
+  library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
+                                   std::make_unique<EagerFirst>(name, bound)));
+}
+
+void draw(const std::string& name, bool is_normal) {
+  library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
+                                   std::make_unique<EagerDraw>(is_normal)));
+}
+
+void impl(const std::string& name, int64_t bound, py::object row, bool ordered, bool writes,
+          size_t results) {
+  auto kernel = std::make_unique<Boxed>(name, bound, std::move(row), ordered, writes, results);
   kernels.push_back(kernel.get());
   library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::move(kernel)));
 }
@@ -506,30 +463,51 @@ void guard() {
 
 // The property `handle` of torch's storages.
 py::object get_handle(const py::object& storage) {
-  PyObject* found = handle_in(THPStorage_Unpack(storage.ptr()));
-  if (found == nullptr) throw py::attribute_error("handle: a storage of another device has none");
-  return py::reinterpret_borrow<py::object>(found);
+  Reference found = handle_in(THPStorage_Unpack(storage.ptr()));
+  if (!found) throw py::attribute_error("handle: a storage of another device has none");
+  return py::reinterpret_steal<py::object>(std::exchange(found.object, nullptr));
 }
 
 void set_handle(const py::object& storage, const py::object& handle) {
-  // The one before is freed last: that may run Python code.
-  c10::DataPtr before =
-      THPStorage_Unpack(storage.ptr()).set_data_ptr(pointing_to(handle.ptr()));
+  point(THPStorage_Unpack(storage.ptr()), pointing_to(handle.ptr()));
 }
 
-void start(const py::dict& functions, py::object cell_class, py::object storage_class,
-           py::object tensor_ref, py::object share) {
+// Whether a tensor of the device is small, and the host has its elements.
+bool is_at_hand(const at::Tensor& tensor) {
+  return tensor.numel() <= plans.eager_weights && EagerCall::alias_of(tensor).defined();
+}
+
+// Give the storage of a tensor this memory, which is dense.
+void put_at_hand(const at::Tensor& tensor, const at::Tensor& whole, bool is_shared) {
+  point(tensor.storage(), pointing_to(new HostMemory{whole, is_shared}));
+}
+
+void prepare_with(py::object prepare_thread) {
+  plans.prepare_thread = prepare_thread.release().ptr();
+}
+
+void start(const py::dict& functions, const py::dict& generator, int64_t eager_weights,
+           const py::dict& objects) {
   names = new Names;
+  pthread_atfork([] { pointers.lock(); }, [] { pointers.unlock(); }, [] { pointers.unlock(); });
   bind(functions, "node_of", plans.node_of);
   bind(functions, "type_of", plans.type_of);
   bind(functions, "serial_of", plans.serial_of);
   bind(functions, "recorded", plans.recorded);
   bind(functions, "written", plans.written);
   bind(functions, "taken", plans.taken);
-  plans.cell_class = cell_class.release().ptr();
-  plans.storage_class = storage_class.release().ptr();
-  plans.tensor_ref = tensor_ref.release().ptr();
-  plans.share = share.release().ptr();
+  bind(functions, "may_be_eager", plans.may_be_eager);
+  bind(functions, "is_entered", plans.is_entered);
+  bind(generator, "rounds", philox_rounds);
+  plans.eager_weights = eager_weights;
+  const auto kept = [&](const char* name) { return py::object(objects[name]).release().ptr(); };
+  plans.cell_class = kept("Cell");
+  plans.storage_class = kept("Storage");
+  plans.tensor_ref = kept("ref");
+  plans.share = kept("share");
+  plans.memory_of = kept("memory_of");
+  plans.entered = kept("entered");
+  plans.take_words = kept("take_words");
 }
 
 }  // namespace
@@ -541,5 +519,20 @@ PYBIND11_MODULE(lazytensor_boxed, m) {
   m.def("guard", &guard);
   m.def("impl", &impl);
   m.def("view", &view);
+  m.def("eager_first", &eager_first);
+  m.def("prepare_with", &prepare_with);
+  m.def("draw", &draw);
+  m.def("alias", &EagerCall::alias_of);
+  m.def("with_memory", &with_memory);
+  m.def("alone", [](const py::function& function, const py::args& args, const py::kwargs& named) {
+    const OneThread alone;
+    return function(*args, **named);
+  });
+  m.def("fill", [](const at::Tensor& alias, bool is_normal, double first, double second,
+                   py::object take) {
+    EagerDraw::fill(alias, is_normal, first, second, take.ptr());
+  });
+  m.def("is_at_hand", &is_at_hand);
+  m.def("put_at_hand", &put_at_hand);
   m.def("forget", &forget);
 }

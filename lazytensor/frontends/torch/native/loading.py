@@ -10,10 +10,13 @@ import torch
 
 from lazytensor.building import torch_kernel
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.interpreter.kernels import philox
 from lazytensor.core.ir.memo import forget_also
 from lazytensor.core.observe import metrics
+from lazytensor.core.policy import EAGER_WEIGHTS
 from lazytensor.frontends.torch.native import plans
-from lazytensor.frontends.torch.tensors.tensor import Storage, ref, share
+from lazytensor.frontends.torch.random.randomness import default
+from lazytensor.frontends.torch.tensors.tensor import Storage, entered, memory_of, ref, share
 
 
 def _load() -> Any:
@@ -36,7 +39,10 @@ def _started(path: str) -> Any:
     made: Any = module_from_spec(spec)
     loader.exec_module(made)
     compiled: Any = plans
-    made.start(compiled.__pyx_capi__, Cell, Storage, ref, share)
+    generator: Any = philox
+    functions = (Cell, Storage, ref, share, memory_of, entered)
+    objects = {x.__name__: x for x in functions} | {"take_words": default.take}
+    made.start(compiled.__pyx_capi__, generator.__pyx_capi__, EAGER_WEIGHTS, objects)
     forget_also(made.forget)
     kind: Any = torch.UntypedStorage
     kind.handle = property(made.get_handle, made.set_handle)

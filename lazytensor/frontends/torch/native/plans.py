@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from threading import get_ident
 from typing import Any
 
+import numpy as np
+
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.recording import here, record
+from lazytensor.core.ir.op import PARAMETER
+from lazytensor.core.ir.recording import here, record, thread
+from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan
 from lazytensor.frontends.torch.native.frame import call
 
@@ -36,6 +40,18 @@ def type_of(node: Node) -> int:
 def serial_of(node: Node) -> int:
     """A node's serial number."""
     return node.serial
+
+
+def may_be_eager() -> int:
+    """Whether tensors may be brought to the host's memory now: not where a body is traced."""
+    tracing = thread.recorder.tracing
+    return settings.small > 0 and not (tracing or settings.eager or settings.check)
+
+
+def is_entered(cell: Cell) -> int:
+    """Whether a cell holds what came from the host, and the host still has it."""
+    node = cell.node
+    return node.op is PARAMETER and node.value.__class__ is np.ndarray
 
 
 def recorded(plan: CallPlan, nodes: tuple[Node, ...]) -> tuple[Cell, ...]:

@@ -16,7 +16,8 @@ from torch.optim import adam as theirs
 
 from lazytensor.core.ir.dtypes import FLOATS
 from lazytensor.core.lib.optimizers import adam_steps
-from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
+from lazytensor.frontends.torch.native.loading import boxed
+from lazytensor.frontends.torch.optim.parameters import Step, at_hand, grouped, record
 
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
@@ -49,6 +50,14 @@ def _is_plain(options: dict[str, Any]) -> bool:
     )
 
 
+def _at_once(shown: Sequence[Any], steps: Any, options: dict[str, Any]) -> None:
+    """Torch's fused step for the CPU."""
+    torch._foreach_add_(steps, torch.tensor(1.0), alpha=1.0)
+    fused: Any = torch._fused_adamw_ if options["decoupled_weight_decay"] else torch._fused_adam_
+    names = ("amsgrad", "lr", "beta1", "beta2", "weight_decay", "eps", "maximize")
+    boxed.alone(fused, *shown, steps, **{name: options[name] for name in names})
+
+
 def listed(original: Step) -> Step:
     """torch's step over lists of parameters, recorded as one op where all is on the device."""
 
@@ -60,6 +69,9 @@ def listed(original: Step) -> Step:
         given = params, grads, means, squares, most
         groups = None
         if params and not args and _is_plain(options):
+            if (shown := at_hand(given)) is not None:
+                _at_once(shown, steps, options)
+                return
             groups = _groups(given, steps)
         if groups is None:
             original(*given, steps, *args, **options)

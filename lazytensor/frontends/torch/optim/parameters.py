@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import varying
+from lazytensor.frontends.torch.dispatch.eager import is_at_hand
+from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.tensors.tensor import held_by
 
 Step = Callable[..., None]
@@ -34,6 +37,18 @@ def grouped(
             return None
         groups.setdefault((type.dtype, mark), []).append(row)
     return groups
+
+
+def at_hand(columns: Sequence[Sequence[Any]]) -> list[list[Any]] | None:
+    """The tensors as CPU tensors of the same memory, for torch's fused steps.
+
+    None if the host lacks elements of one, or they are not all of one dtype.
+    """
+    first = columns[0][0].dtype
+    every = chain.from_iterable(columns)
+    if not all(is_at_hand(x) and x.dtype is first for x in every):
+        return None
+    return [list(map(boxed.alias, column)) for column in columns]
 
 
 def record(

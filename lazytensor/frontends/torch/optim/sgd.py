@@ -16,7 +16,8 @@ from torch.optim import sgd as theirs
 
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.lib.optimizers import sgd_steps
-from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
+from lazytensor.frontends.torch.native.loading import boxed
+from lazytensor.frontends.torch.optim.parameters import Step, at_hand, grouped, record
 
 
 def _is_plain(options: dict[str, Any]) -> bool:
@@ -45,6 +46,21 @@ def _groups(params: Any, grads: Any, momenta: Any) -> Any:
     return groups
 
 
+def _at_once(params: Any, grads: Any, momenta: Any, options: dict[str, Any]) -> bool:
+    """Take torch's fused step for the CPU, if the host has all elements; whether it has."""
+    begins = [x is None for x in momenta]
+    if any(begins) and (not all(begins) or at_hand([params, grads]) is None):
+        return False
+    if begins and begins[0]:
+        momenta[:] = [torch.zeros_like(grad) for grad in grads]
+    shown = at_hand([params, grads, momenta])
+    if shown is not None:
+        names = ("weight_decay", "momentum", "lr", "dampening", "nesterov", "maximize")
+        given = {name: options[name] for name in names}
+        boxed.alone(torch._fused_sgd_, *shown, **given, is_first_step=bool(begins and begins[0]))
+    return shown is not None
+
+
 def listed(original: Step) -> Step:
     """torch's step over lists of parameters, recorded as one op where all is on the device."""
 
@@ -54,6 +70,8 @@ def listed(original: Step) -> Step:
         groups = None
         plain = not any(x is not None for x in args) and _is_plain(options)
         if params and plain and not any(x is None for x in grads):
+            if _at_once(params, grads, momenta if has_momentum else [], options):
+                return
             groups = _groups(params, grads, momenta if has_momentum else None)
         if groups is None:
             original(params, grads, momenta, *args, **options)

@@ -27,6 +27,7 @@ from lazytensor.core.policy import PENDING_NODES_BOUND, PROGRAM_NODES_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from lazytensor.core.trace.training_step import NEVER_CUT, TrainingStep, pending_nodes
+from lazytensor.frontends.torch.dispatch.eager import is_at_hand
 from lazytensor.frontends.torch.rows.creation import stepping
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node
 
@@ -109,7 +110,7 @@ def _starting(original: Callable[..., None]) -> Callable[..., None]:
         original(self, params, defaults)
         every = (p for group in self.param_groups for p in group["params"])
         own = (p for p in every if is_lazy(p) and not is_traceable_wrapper_subclass(p))
-        if any(node(p).value is None for p in own):
+        if any(not is_at_hand(p) and node(p).value is None for p in own):
             scheduler.sync(cause="initial values of parameters")
 
     return init

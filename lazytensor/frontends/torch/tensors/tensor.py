@@ -192,8 +192,27 @@ _restride: Final[Any] = torch.ops.aten.as_strided.default._handle.redispatch_box
 _META_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 
-def from_cpu(x: Any) -> Node:
-    """A leaf with the data of a CPU tensor. Raises: TypeError for one that is not dense."""
+def memory_of(cell: Cell) -> Any:
+    """A CPU tensor of its own with what a cell holds."""
+    return to_cpu(cell.node).clone()
+
+
+def entered(whole: Any, is_shared: bool) -> Cell | Storage:
+    """The handle of a storage that has the memory of a CPU tensor; nobody else writes to that.
+
+    is_shared: tensors show the storage in other ways than `whole` does.
+    """
+    cell = Cell(from_cpu(whole, is_ours=True))
+    if is_shared or whole.stride() != in_rows(whole.shape):
+        return Storage(cell, whole.stride())
+    return cell
+
+
+def from_cpu(x: Any, is_ours: bool = False) -> Node:
+    """A leaf with the data of a CPU tensor. Raises: TypeError for one that is not dense.
+
+    is_ours: nobody else writes to its memory, which needs no copy.
+    """
     dtype = numpy_dtype(x.dtype)
     if x.layout is not torch.strided:
         raise TypeError(
@@ -205,9 +224,11 @@ def from_cpu(x: Any) -> Node:
     if x.ndim > NUMPYS_AXES:
         return ops.reshape(from_cpu(x.flatten()), shape=tuple(x.shape))
     dense = x.detach().resolve_conj().resolve_neg().contiguous()
-    if dtype.isbuiltin != 1:
-        return leaf(copied(dense.view(_BITS[dtype.itemsize]).numpy()).view(dtype))
-    return leaf(copied(dense.numpy()))
+    is_builtin = dtype.isbuiltin == 1
+    array = (dense if is_builtin else dense.view(_BITS[dtype.itemsize])).numpy()
+    if not is_ours:
+        array = copied(array)
+    return leaf(array if is_builtin else array.view(dtype))
 
 
 def to_cpu(made: Node) -> Any:

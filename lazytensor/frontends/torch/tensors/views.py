@@ -256,8 +256,6 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "_new_zeros_with_same_feature_meta": _zeros_laid_as,
     "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
     "is_set_to": _is_set_to,
-    "split.Tensor": _split,
-    "split_with_sizes": _split_with_sizes,
     "as_strided_": _or_of_stand_in("as_strided_", _as_strided_in_place),
     "resize_": _or_of_stand_in("resize_", _resize),
     "set_": _set_empty,
@@ -269,6 +267,8 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
 
 for name in NATIVE:
     register(name, _native(name), translated=True, view="CPU")
+register("split.Tensor", _split, translated=True, view="CPU")
+register("split_with_sizes", _split_with_sizes, translated=True, view="CPU")
 register("as_strided", _as_strided, translated=True, view="Meta")
 for name, kernel in KERNELS.items():
     register(name, kernel, translated=True)

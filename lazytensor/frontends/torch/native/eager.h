@@ -1,0 +1,366 @@
+// Eager calls: operations on small tensors of which the host has the elements.
+//
+// Recording, cutting and starting a program cost more than such an operation, so torch's own CPU
+// kernel computes it at once. The results are in the host's memory again. A tensor has memory if it
+// came from the host, or if an eager call made it; what a program computes has none. So a program's
+// text decides which of its operations are eager, and not what has run before.
+//
+// A storage's memory becomes a cell's value as soon as its handle is asked for (`handle_in`). The
+// value of a cell that nobody else holds becomes memory again, as a copy.
+
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <dlfcn.h>
+
+#include "handles.h"
+
+namespace {
+
+constexpr int64_t GROWTH = 4;  // of operands' elements, by broadcasting, at most
+
+at::Tensor with_geometry(at::Tensor made, const at::Tensor& other) {
+  made.unsafeGetTensorImpl()->set_sizes_and_strides(
+      other.sizes(), other.strides(), other.storage_offset());
+  return made;
+}
+
+// One thread computes meanwhile: to wake others takes longer than a small operation.
+class OneThread {
+ public:
+  OneThread() : before_(get_ == nullptr ? 1 : get_()) {
+    if (before_ != 1) set_(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) set_(before_);
+  }
+
+ private:
+  // OpenMP's functions in the library that torch uses, if it does; they set the calling thread's.
+  static void* find(const char* name) {
+    void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    return torch == nullptr ? nullptr : dlsym(torch, name);
+  }
+  static inline int (*const get_)() = reinterpret_cast<int (*)()>(find("omp_get_max_threads"));
+  static inline void (*const set_)(int) =
+      reinterpret_cast<void (*)(int)>(find("omp_set_num_threads"));
+  int before_;
+};
+
+// A tensor of the device that has the memory of a CPU tensor.
+at::Tensor with_memory(const at::Tensor& made) {
+  const bool is_whole = made.storage_offset() == 0 && made.is_non_overlapping_and_dense() &&
+                        made.nbytes() == made.storage().nbytes();
+  at::Tensor whole = made;
+  if (!is_whole) {
+    whole = tensor_of(made.storage(), c10::DispatchKey::CPU, made.dtype());
+    const int64_t elements = made.storage().nbytes() / made.itemsize();
+    whole.unsafeGetTensorImpl()->set_sizes_contiguous({elements});
+  }
+  auto* memory = new HostMemory{whole, !is_whole};
+  return with_geometry(
+      tensor_of(storage_of(pointing_to(memory)), c10::DispatchKey::PrivateUse1, made.dtype()), made);
+}
+
+// Whether the host computes as the device does.
+bool is_common(at::ScalarType dtype) {
+  return at::isIntegralType(dtype, true) || at::isComplexType(dtype) || dtype == at::kFloat ||
+         dtype == at::kDouble;
+}
+
+constexpr auto BELOW = c10::DispatchKey::PrivateUse2;  // of Python kernels that others stand before
+
+// Whether Python has prepared the thread, before its first call.
+thread_local bool is_prepared = false;
+
+void prepare() {
+  if (is_prepared) return;
+  py::gil_scoped_acquire gil;
+  checked(PyObject_CallNoArgs(plans.prepare_thread));
+  is_prepared = true;
+}
+
+// What is known of an operation's eager calls.
+struct EagerRow {
+  int64_t bound;          // elements of an operand, at most; 0: there are no eager calls
+  int size_at = -1;       // the argument that is the result's shape
+  int end_at = -1;        // of numbers in a row: where they end; before it where they start
+  int chance_at = -1;     // of what may draw: it does so with a chance above zero
+  bool is_copy = false;   // operands and the result may be the CPU's
+  bool is_linear_backward = false;
+  bool is_unset = false;  // of a result that nothing is written to, which is zero on the device
+
+  EagerRow(const std::string& name, int64_t bound_) : bound(bound_) {
+    const auto& op = c10::Dispatcher::singleton().findSchema(name_of(name));
+    TORCH_CHECK(op.has_value(), "no schema of ", name);
+    size_at = op->schema().argumentIndexWithName("size").value_or(-1);
+    end_at = op->schema().argumentIndexWithName("end").value_or(-1);
+    chance_at = op->schema().argumentIndexWithName("dropout_p").value_or(-1);
+    const std::string base = name_of(name).name;
+    is_copy = base == "aten::_to_copy" || base == "aten::copy_";
+    is_linear_backward = base == "aten::linear_backward";
+    if (base != "aten::arange") end_at = -1;
+    is_unset = base.find("empty") != std::string::npos;
+  }
+
+  static c10::OperatorName name_of(const std::string& name) {
+    const size_t dot = name.find('.');
+    if (dot == std::string::npos) return {name, ""};
+    return {name.substr(0, dot), name.substr(dot + 1)};
+  }
+};
+
+// `linear_backward`, which torch has no CPU kernel of.
+void linear_backward(torch::jit::Stack* stack) {
+  const std::vector<c10::IValue> given = torch::jit::pop(*stack, 4);
+  const at::Tensor &x = given[0].toTensor(), &grad = given[1].toTensor();
+  const at::Tensor& weight = given[2].toTensor();
+  const auto wanted = given[3].toBoolList();
+  const at::Tensor rows = grad.reshape({-1, grad.size(-1)});
+  at::Tensor of_x, of_weight, of_bias;
+  if (wanted.get(0)) of_x = rows.mm(weight).view(x.sizes());
+  if (wanted.get(1)) of_weight = rows.t().mm(x.reshape({-1, x.size(-1)}));
+  if (wanted.get(2)) of_bias = rows.sum(0);
+  torch::jit::push(*stack, of_x, of_weight, of_bias);
+}
+
+class EagerCall {
+ public:
+  EagerCall(const EagerRow& row, const c10::OperatorHandle& op, torch::jit::Stack* stack)
+      : row_(row), op_(op), stack_(stack), count_(op.schema().arguments().size()) {}
+
+  // Whether the call is eager; it is done then. The caller need not hold the GIL.
+  bool run() {
+    if (row_.bound == 0) return false;
+    const c10::IValue* arguments = stack_->data() + stack_->size() - count_;
+    for (size_t i = 0; i < count_; i++)
+      if (!is_small(arguments[i])) return false;
+    if (!is_small_size(arguments) || !fits()) return false;
+    if (given_.empty() && !(arrives_ && is_allowed())) return false;
+    torch::jit::Stack inner;
+    inner.reserve(count_);
+    for (size_t i = 0; i < count_; i++)
+      if (!enter(arguments[i], inner)) return false;
+    try {
+      const OneThread alone;
+      c10::impl::ExcludeDispatchKeyGuard below(
+          c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset);
+      if (row_.is_linear_backward)
+        linear_backward(&inner);
+      else
+        op_.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &inner);
+    } catch (const std::exception&) {
+      return false;  // the Python kernel computes it, or says what is wrong
+    }
+    for (const c10::IValue& value : inner)
+      if (!departs_ && !is_dense(value)) return false;
+    if (!departs_)
+      for (c10::IValue& value : inner) value = leaving(value);
+    torch::jit::drop(*stack_, count_);
+    for (c10::IValue& value : inner) stack_->push_back(std::move(value));
+    return true;
+  }
+
+  static bool is_small_floats(const at::Tensor& tensor) {
+    return tensor.device().type() == OURS.type() &&
+           !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
+           tensor.numel() <= plans.eager_weights &&
+           (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble);
+  }
+
+  // A CPU tensor with the elements that a tensor shows of its storage's memory; an undefined one if
+  // there is no memory.
+  static at::Tensor alias_of(const at::Tensor& tensor) {
+    at::Tensor whole = whole_in(tensor.storage());
+    if (!whole.defined()) whole = brought(tensor.storage());
+    if (!whole.defined() || shows_whole(tensor, whole)) return whole;
+    return with_geometry(
+        tensor_of(whole.storage(), c10::DispatchKey::CPU, tensor.dtype()), tensor);
+  }
+
+ private:
+  struct Operand {
+    at::Tensor given;  // of the device
+    at::Tensor alias;  // the same elements, for the CPU
+  };
+
+  const EagerRow& row_;
+  const c10::OperatorHandle& op_;
+  torch::jit::Stack* stack_;
+  size_t count_;
+  c10::SmallVector<const at::Tensor*, 4> given_;
+  c10::SmallVector<Operand, 4> operands_;
+  bool arrives_ = false;  // the result is asked for on the device
+  bool departs_ = false;  // the result is asked for on the CPU
+
+  static bool is_allowed() {
+    py::gil_scoped_acquire gil;
+    return plans.may_be_eager();
+  }
+
+  static bool shows_whole(const at::Tensor& tensor, const at::Tensor& whole) {
+    return tensor.sizes() == whole.sizes() && tensor.strides() == whole.strides() &&
+           tensor.storage_offset() == 0 && tensor.dtype() == whole.dtype();
+  }
+
+  // The memory of a storage that alone holds a cell, from now on: a copy of the cell's value.
+  static at::Tensor brought(const c10::Storage& storage) {
+    py::gil_scoped_acquire gil;
+    const Reference handle = handle_in(storage);
+    const auto is_alone = [&] { return Py_REFCNT(handle.object) == 2; };
+    if (!handle || !is_cell(handle) || !is_alone() || !plans.is_entered(handle.object) ||
+        !is_allowed())
+      return at::Tensor();
+    Reference copy = checked(PyObject_CallOneArg(plans.memory_of, handle.object));
+    // Other threads may have run meanwhile.
+    if (storage.data_ptr().get_context() != handle.object || !is_alone()) return whole_in(storage);
+    const at::Tensor whole = THPVariable_Unpack(copy.object);
+    point(storage, pointing_to(new HostMemory{whole}));
+    return whole;
+  }
+
+  bool is_small(const c10::IValue& value) {
+    if (value.isTensor()) return is_small(value.toTensor());
+    if (value.isTensorList() || value.isOptionalTensorList()) {
+      for (const c10::IValue& item : value.toListRef())
+        if (item.isTensor() && !is_small(item.toTensor())) return false;
+      return true;
+    }
+    if (!value.isDevice()) return true;
+    const c10::Device device = value.toDevice();
+    arrives_ = device == OURS || device == c10::Device(OURS.type());
+    departs_ = row_.is_copy && device.is_cpu();
+    return arrives_ || departs_;
+  }
+
+  bool is_small(const at::Tensor& tensor) {
+    if (is_plain(tensor)) return tensor.numel() <= row_.bound;
+    const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+    if (tensor.device().type() != OURS.type() || impl->has_symbolic_sizes_strides() ||
+        !tensor.has_storage() || tensor.numel() > row_.bound || !is_common(tensor.scalar_type()) ||
+        tensor.is_neg() || tensor.is_conj() || tensor._is_zerotensor())
+      return false;
+    given_.push_back(&tensor);
+    return true;
+  }
+
+  // Whether the CPU's kernel takes a tensor as it is.
+  bool is_plain(const at::Tensor& tensor) const {
+    return !tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number() ||
+           (row_.is_copy && tensor.device().is_cpu() && tensor.layout() == at::kStrided &&
+            !tensor._is_zerotensor());
+  }
+
+  bool is_small_size(const c10::IValue* arguments) const {
+    if (row_.chance_at >= 0 && arguments[row_.chance_at].toDouble() != 0) return false;
+    if (row_.end_at >= 0) return is_short(arguments + row_.end_at);
+    if (row_.size_at < 0) return !given_.empty() || row_.is_copy;
+    if (!arguments[row_.size_at].isIntList()) return false;
+    int64_t elements = 1;
+    for (int64_t n : arguments[row_.size_at].toIntVector()) elements *= n;
+    return elements <= row_.bound;
+  }
+
+  // Whether a row of numbers is short. end: an argument, between those of the start and of the step.
+  bool is_short(const c10::IValue* end) const {
+    const double start = row_.end_at == 0 ? 0 : end[-1].toScalar().toDouble();
+    const double step = end[1].isScalar() ? end[1].toScalar().toDouble() : 1;
+    return std::abs(end->toScalar().toDouble() - start) <=
+           std::abs(step) * static_cast<double>(row_.bound);
+  }
+
+  // Whether what the operands broadcast to is small: a result may have as many elements.
+  bool fits() const {
+    int64_t elements = 1;
+    for (int64_t axis = 1;; axis++) {
+      int64_t most = 0;
+      for (const at::Tensor* tensor : given_)
+        if (axis <= tensor->dim()) most = std::max(most, tensor->size(-axis));
+      if (most == 0) return true;
+      elements *= most;
+      if (elements > GROWTH * row_.bound) return false;
+    }
+  }
+
+  bool enter(const c10::IValue& value, torch::jit::Stack& inner) {
+    if (value.isTensor()) {
+      at::Tensor alias;
+      if (!enter(value.toTensor(), alias)) return false;
+      inner.emplace_back(std::move(alias));
+    } else if (value.isTensorList() || value.isOptionalTensorList()) {
+      c10::List<c10::IValue> items = value.toList().copy();
+      for (size_t i = 0; i < items.size(); i++) {
+        const c10::IValue item = items.get(i);
+        at::Tensor alias;
+        if (!item.isTensor()) continue;
+        if (!enter(item.toTensor(), alias)) return false;
+        items.set(i, std::move(alias));
+      }
+      inner.emplace_back(std::move(items));
+    } else if (value.isDevice()) {
+      inner.emplace_back(c10::Device(c10::DeviceType::CPU));
+    } else {
+      inner.push_back(value);
+    }
+    return true;
+  }
+
+  bool enter(const at::Tensor& tensor, at::Tensor& alias) {
+    if (is_plain(tensor)) {
+      alias = tensor;
+      if (row_.is_copy) operands_.push_back({tensor, tensor});
+      return true;
+    }
+    alias = alias_of(tensor);
+    if (!alias.defined()) return false;
+    operands_.push_back({tensor, alias});
+    return true;
+  }
+
+  // Whether torch fills what nothing is written to.
+  static bool is_filled() {
+    const at::Context& context = at::globalContext();
+    return context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory();
+  }
+
+  static bool is_dense(const c10::IValue& value) {
+    if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorList())
+        if (!is_dense(tensor)) return false;
+      return true;
+    }
+    return !value.isTensor() || is_dense(value.toTensor());
+  }
+
+  static bool is_dense(const at::Tensor& made) {
+    return !made.defined() || (made.layout() == at::kStrided && !made.is_nested() &&
+                               !made.is_conj() && !made.is_neg() && !made._is_zerotensor());
+  }
+
+  c10::IValue leaving(const c10::IValue& value) {
+    if (value.isTensor()) return leaving(value.toTensor());
+    if (!value.isTensorList()) return value;
+    c10::List<at::Tensor> made;
+    for (const at::Tensor& tensor : value.toTensorList()) made.push_back(leaving(tensor));
+    return made;
+  }
+
+  // A result, on the device.
+  at::Tensor leaving(const at::Tensor& made) {
+    if (!made.defined()) return made;
+    for (const Operand& operand : operands_) {
+      if (made.is_same(operand.alias)) return operand.given;
+      if (operand.given.device().is_cpu() ||
+          !made.storage().is_alias_of(operand.alias.storage()))
+        continue;
+      at::Tensor shown = with_geometry(
+          tensor_of(operand.given.storage(), c10::DispatchKey::PrivateUse1, made.dtype()), made);
+      share_memory(shown.storage());
+      return shown;
+    }
+    if (row_.is_unset && !is_filled()) made.zero_();
+    return with_memory(made);
+  }
+};
+
+}  // namespace
