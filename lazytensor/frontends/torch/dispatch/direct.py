@@ -22,6 +22,7 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.lib.geometry import Ints, in_order, order_of
+from lazytensor.frontends.torch.dispatch.eager import bound_of
 from lazytensor.frontends.torch.dispatch.forms import kept_order
 from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.recipes import remembering
@@ -32,6 +33,7 @@ from lazytensor.frontends.torch.dispatch.registry import (
     register,
     thread,
 )
+from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.tensors.tensor import laid, wrap
 
 
@@ -197,4 +199,8 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
 for name, row in ROWS.items():
     above, below = _kernels(name, row)
     register(name, below, has_derivative=True)
-    library.impl(name, above, "AutogradPrivateUse1")
+    if boxed is None:
+        library.impl(name, above, "AutogradPrivateUse1")
+    else:
+        library.impl(name, above, "AutogradPrivateUse2")
+        boxed.above(f"aten::{name}", bound_of(name))

@@ -3,7 +3,8 @@
 // A call is read into a key: the types of its tensors and all other arguments by value. A key with a
 // plan is recorded from that (`plans.py`) without Python code. Any other call goes to the Python
 // kernel, which lies under the dispatch key `BELOW`, and teaches the plan if its results hold exactly
-// the nodes that the plan recorded, over exactly the nodes that were read.
+// the nodes that the plan recorded, over exactly the nodes that were read. Before all this, a call on
+// small tensors may be eager (`eager.h`).
 //
 // Invariants:
 // - A key says everything that the Python kernel's result depends on, but for the nodes' values.
@@ -398,9 +399,10 @@ class EagerFirst : public c10::OperatorKernel {
 };
 
 // Never freed: kernels outlast the interpreter's cleanup.
+template <c10::DispatchKey KEY = c10::DispatchKey::PrivateUse1>
 torch::Library& library() {
-  static auto* made = new torch::Library(
-      torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  static auto* made =
+      new torch::Library(torch::Library::IMPL, "aten", KEY, __FILE__, __LINE__);
   return *made;
 }
 
@@ -413,6 +415,12 @@ void view(const std::string& name, bool is_meta) {
 void eager_first(const std::string& name, int64_t bound) {
   library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
                                    std::make_unique<EagerFirst>(name, bound)));
+}
+
+void above(const std::string& name, int64_t bound) {
+  library<c10::DispatchKey::AutogradPrivateUse1>().impl(
+      name.c_str(),
+      torch::CppFunction::makeFromBoxedFunctor(std::make_unique<EagerAbove>(name, bound)));
 }
 
 void draw(const std::string& name, bool is_normal) {
@@ -474,7 +482,8 @@ void set_handle(const py::object& storage, const py::object& handle) {
 
 // Whether a tensor of the device is small, and the host has its elements.
 bool is_at_hand(const at::Tensor& tensor) {
-  return tensor.numel() <= plans.eager_weights && EagerCall::alias_of(tensor).defined();
+  return EagerCall::may_have_memory(tensor, plans.eager_weights) &&
+         EagerCall::alias_of(tensor).defined();
 }
 
 // Give the storage of a tensor this memory, which is dense.
@@ -521,6 +530,7 @@ PYBIND11_MODULE(lazytensor_boxed, m) {
   m.def("view", &view);
   m.def("eager_first", &eager_first);
   m.def("prepare_with", &prepare_with);
+  m.def("above", &above);
   m.def("draw", &draw);
   m.def("alias", &EagerCall::alias_of);
   m.def("with_memory", &with_memory);

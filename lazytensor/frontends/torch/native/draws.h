@@ -47,7 +47,10 @@ class EagerDraw : public c10::OperatorKernel {
     const at::Tensor& tensor = arguments[0].toTensor();
     const double first = arguments[1].toDouble(), second = arguments[2].toDouble();
     const bool is_right = is_normal_ ? second >= 0 : first <= second && second - first <= MOST;
-    if (arguments[3].isNone() && is_right && EagerCall::is_small_floats(tensor)) {
+    const bool is_float =
+        tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble;
+    if (arguments[3].isNone() && is_right && is_float &&
+        EagerCall::may_have_memory(tensor, plans.eager_weights)) {
       const at::Tensor alias = EagerCall::alias_of(tensor);
       if (alias.defined()) {
         fill(alias, is_normal_, first, second, plans.take_words);

@@ -161,11 +161,12 @@ class EagerCall {
     return true;
   }
 
-  static bool is_small_floats(const at::Tensor& tensor) {
+  // Whether a tensor is one of the device's with few elements, that shows them as they are.
+  static bool may_have_memory(const at::Tensor& tensor, int64_t bound) {
     return tensor.device().type() == OURS.type() &&
-           !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
-           tensor.numel() <= plans.eager_weights &&
-           (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble);
+           !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() && tensor.has_storage() &&
+           tensor.numel() <= bound && !tensor.is_neg() && !tensor.is_conj() &&
+           !tensor._is_zerotensor();
   }
 
   // A CPU tensor with the elements that a tensor shows of its storage's memory; an undefined one if
@@ -235,11 +236,7 @@ class EagerCall {
 
   bool is_small(const at::Tensor& tensor) {
     if (is_plain(tensor)) return tensor.numel() <= row_.bound;
-    const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
-    if (tensor.device().type() != OURS.type() || impl->has_symbolic_sizes_strides() ||
-        !tensor.has_storage() || tensor.numel() > row_.bound || !is_common(tensor.scalar_type()) ||
-        tensor.is_neg() || tensor.is_conj() || tensor._is_zerotensor())
-      return false;
+    if (!may_have_memory(tensor, row_.bound) || !is_common(tensor.scalar_type())) return false;
     given_.push_back(&tensor);
     return true;
   }
@@ -360,6 +357,49 @@ class EagerCall {
     }
     if (row_.is_unset && !is_filled()) made.zero_();
     return with_memory(made);
+  }
+};
+
+// An operation that torch composes, above autograd: eager if nothing asks for a derivative. Else the
+// Python kernel looks at the call.
+class EagerAbove : public c10::OperatorKernel {
+ public:
+  EagerAbove(const std::string& name, int64_t bound)
+      : row_(name, bound), is_layer_norm_(name == "aten::layer_norm") {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    prepare();
+    const size_t count = op.schema().arguments().size();
+    const bool is_differentiated = differentiates(stack->data() + stack->size() - count, count);
+    if (!is_differentiated && EagerCall(row_, op, stack).run()) return;
+    if (is_differentiated && is_layer_norm_) return normalize(stack);
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::AutogradPrivateUse2), stack);
+  }
+
+ private:
+  EagerRow row_;
+  bool is_layer_norm_;
+
+  static bool differentiates(const c10::IValue* arguments, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+      if (!arguments[i].isTensor()) continue;
+      const at::Tensor& tensor = arguments[i].toTensor();
+      if (tensor.defined() && ((at::GradMode::is_enabled() && tensor.requires_grad()) ||
+                               tensor._fw_grad(0).defined()))
+        return true;
+    }
+    return false;
+  }
+
+  // Torch's composition of `layer_norm`.
+  static void normalize(torch::jit::Stack* stack) {
+    const std::vector<c10::IValue> given = torch::jit::pop(*stack, 6);
+    const auto shape = given[1].toIntVector();
+    torch::jit::push(
+        *stack, std::get<0>(at::native_layer_norm(given[0].toTensor(), shape,
+                                                  given[2].toOptional<at::Tensor>(),
+                                                  given[3].toOptional<at::Tensor>(),
+                                                  given[4].toDouble())));
   }
 };
 
