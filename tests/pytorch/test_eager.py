@@ -207,6 +207,25 @@ def test_what_a_layer_keeps_serves_either_backward(name: str, is_recorded: bool)
     torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)  # sums in another order
 
 
+@pytest.mark.parametrize("cell", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
+@pytest.mark.parametrize("is_recorded", [True, False], ids=["backward recorded", "at once"])
+def test_cells_are_computed_at_once(cell: Any, is_recorded: bool) -> None:
+    def program(device: str) -> Any:
+        torch.manual_seed(0)
+        net = cell(3, 4).to(device)
+        state = net(numbers(device, 2, 3))
+        for _ in range(2):
+            state = net(numbers(device, 2, 3), state)
+        last = state[0] if isinstance(state, tuple) else state
+        by = torch.ones(LARGE, device=device).mean() if is_recorded else 1.0
+        (by * last.square().sum()).backward()
+        return last, [p.grad for p in net.parameters()]
+
+    before = metrics.snapshot()["nodes"]
+    agreement.check(program)
+    assert is_recorded or metrics.snapshot()["nodes"] == before
+
+
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "SGD": lambda p: torch.optim.SGD(p, 0.1),
     "momentum": lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.01),

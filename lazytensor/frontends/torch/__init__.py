@@ -17,6 +17,7 @@ from lazytensor.frontends.torch.host import kernels, layers
 from lazytensor.frontends.torch.linalg import decompositions, factorization, reflections
 from lazytensor.frontends.torch.nn import (
     attention,
+    cells,
     convolution,
     ctc,
     embeddings,

@@ -38,6 +38,7 @@ CPU_KEYS: Final = (
 )
 """Dispatch keys that a CPU's kernel may be under."""
 
+SINGLE_OR_DOUBLE: Final = (torch.float32, torch.float64)
 IS_NORMAL: Final = {"uniform_": False, "normal_": True}
 """The operations that the extension draws by itself; whether the numbers are normal."""
 
@@ -65,6 +66,11 @@ def bound_of(name: str) -> int:
 def draws(name: str) -> bool:
     """Whether an overload draws random numbers: torch's CPU kernel would draw others."""
     return torch.Tag.nondeterministic_seeded in _overload(name).tags
+
+
+def settles(name: str) -> bool:
+    """Whether the results of an overload are computed at once, though not by torch's CPU kernel."""
+    return draws(name) or name.startswith("_thnn_fused_")
 
 
 def _has_cpu_kernel(name: str) -> bool:

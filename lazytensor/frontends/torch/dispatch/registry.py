@@ -83,7 +83,7 @@ def register(
     made = kernel if translated else translating(name, kernel)
     bound = eager.bound_of(name)
     in_front = bool(plans or view or name in eager.IS_NORMAL or bound)
-    if eager.draws(name):
+    if eager.settles(name):
         made = eager.settling(name, made)
     library.impl(name, made, BELOW if in_front and boxed is not None else "PrivateUse1")
     if not in_front or boxed is None:

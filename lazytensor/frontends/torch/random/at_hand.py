@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.frontends.torch.dispatch.eager import AT_HAND
+from lazytensor.frontends.torch.dispatch.eager import AT_HAND, SINGLE_OR_DOUBLE
 from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.random.randomness import stream_of
 
-SINGLE_OR_DOUBLE: Final = (torch.float32, torch.float64)
 MOST: Final = torch.finfo(torch.float32).max
 _TINY: Final = {dtype: torch.finfo(dtype).tiny for dtype in SINGLE_OR_DOUBLE}
 
