@@ -51,10 +51,10 @@ TRYING_SHARE: Final = 0.03
 """Share of a program's seconds that timing the slower tier may cost."""
 
 EAGER_ELEMENTS: Final = 2**12
-"""Elements of an operand, at most, with which the host computes a torch operation at once where it
-has them: to record it, and to start a program, would take longer."""
+"""Elements of an operand, at most, for which the host computes a torch operation at once. It has to
+have all elements. To record the operation, and to start a program, would take longer."""
 EAGER_WEIGHTS: Final = 2**16
-"""The same of products, which use a weight but once, and of what makes or moves tensors."""
+"""The same bound for products, and for operations that make or move tensors."""
 LOSS_SECONDS: Final = 0.03
 """Seconds lost by recording, on balance, from which larger arrays stay the host framework's."""
 LOOP_OPERATIONS: Final = 32

@@ -59,14 +59,13 @@ class Settings:
     announced on standard error. `small` (LAZYTENSOR_SMALL): arrays of fewer elements that are made
     of host data stay the host framework's own, as recording what is done to them takes longer than
     doing it; 0 records torch's small tensors, too. A frontend may have a thread read another value
-    (`numpy/bound.py`). `devices`
-    (LAZYTENSOR_DEVICES): over how many devices large arrays are split where the program says
-    nothing. `padding` (LAZYTENSOR_PADDING=0 turns it off): a program that comes back with other
-    sizes gets one with room for more (see `core/passes/bucketing`). `wait` (LAZYTENSOR_WAIT=1):
-    every program is waited for where it is started, so that the seconds of an event, and errors of
-    the device, are those of the line that caused it. `log` (LAZYTENSOR_LOG): which of `cuts`,
-    `compiles` and `fallbacks`, with commas between, get a line on standard error. `eager`
-    (LAZYTENSOR_EAGER=1): each operation runs at once, in the interpreter. `check`
+    (`numpy/bound.py`). `devices` (LAZYTENSOR_DEVICES): over how many devices large arrays are split
+    where the program says nothing. `padding` (LAZYTENSOR_PADDING=0 turns it off): a program that
+    comes back with other sizes gets one with room for more (see `core/passes/bucketing`). `wait`
+    (LAZYTENSOR_WAIT=1): every program is waited for where it is started, so that the seconds of an
+    event, and errors of the device, are those of the line that caused it. `log` (LAZYTENSOR_LOG):
+    which of `cuts`, `compiles` and `fallbacks`, with commas between, get a line on standard error.
+    `eager` (LAZYTENSOR_EAGER=1): each operation runs at once, in the interpreter. `check`
     (LAZYTENSOR_CHECK=nan): the same, and the first operation that makes a NaN of numbers raises.
     `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its path, for
     `program.show()`. These four are read when lazytensor is imported, and not again. `peer_timeout`

@@ -41,14 +41,10 @@ class RandomStream:
             self.seed, self.counter = int(seed) % 2**64, counter
 
 
-def blocks(shape: Shape, dtype: np.dtype) -> int:
-    """How many blocks of a stream the bits of an array take."""
-    return math.prod(shape) * max(dtype.itemsize // 4, 1) // 4 + 1
-
-
 def bits(shape: Shape, dtype: np.dtype, stream: RandomStream) -> Node:
     """Fresh random bits."""
-    words = varying(stream.take(blocks(shape, dtype)), U64)
+    count = math.prod(shape) * max(dtype.itemsize // 4, 1)
+    words = varying(stream.take(count // 4 + 1), U64)
     _, found = ops.rng_bit_generator(words, shape=shape, dtype=dtype, algorithm="PHILOX")
     return found
 

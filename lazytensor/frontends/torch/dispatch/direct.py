@@ -138,7 +138,6 @@ def _normalized(
     return torch.native_layer_norm(x, shape, weight, bias, eps)[0]
 
 
-OURS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.PrivateUse1)
 DECOMPOSITIONS: Final[dict[str, Callable[..., Any]]] = {
     "scaled_dot_product_attention": torch.ops.aten.scaled_dot_product_attention.default.decompose,
     "layer_norm": _normalized,
@@ -160,7 +159,6 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
     """The kernels of a composed operation: above autograd, and below."""
     decomposed = DECOMPOSITIONS[name]
     order_for = ORDERS.get(name, lambda *args, **kwargs: None)
-    dispatched = getattr(torch.ops.aten, name).default._handle.redispatch_boxed
     is_differentiated = torch.is_grad_enabled
 
     @remembering
@@ -191,7 +189,7 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
             return composed(*args, **kwargs)
         if forward_ad._current_level >= 0:
             return composed(*args, **kwargs)
-        return dispatched(OURS, *args, **kwargs)
+        return below(*args, **kwargs)
 
     return above, below
 

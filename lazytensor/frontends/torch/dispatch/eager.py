@@ -8,6 +8,7 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_WEIGHTS
+from lazytensor.frontends.torch.dispatch.verdicts import overload
 from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.tensors.tensor import Storage, to_cpu
 
@@ -43,20 +44,15 @@ IS_NORMAL: Final = {"uniform_": False, "normal_": True}
 """The operations that the extension draws by itself; whether the numbers are normal."""
 
 
-def _overload(name: str) -> Any:
-    base, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, base), overload or "default")
-
-
 def bound_of(name: str) -> int:
     """With how many elements of an operand torch's CPU kernel computes an overload; 0 for never.
 
     `out=` tensors may get another size, and views are of the device's storages.
     """
-    base, schema = name.partition(".")[0], _overload(name)._schema
+    base, schema = name.partition(".")[0], overload(name)._schema
     shows = any(r.alias_info and not r.alias_info.is_write for r in schema.returns)
     outs = any(a.is_out for a in schema.arguments)
-    resizes = base in RESIZING or torch.Tag.inplace_view in _overload(name).tags
+    resizes = base in RESIZING or torch.Tag.inplace_view in overload(name).tags
     differs = base in OWN or (draws(name) and name not in DROPPING)
     if shows or outs or resizes or differs or not _has_cpu_kernel(name):
         return 0
@@ -65,7 +61,7 @@ def bound_of(name: str) -> int:
 
 def draws(name: str) -> bool:
     """Whether an overload draws random numbers: torch's CPU kernel would draw others."""
-    return torch.Tag.nondeterministic_seeded in _overload(name).tags
+    return torch.Tag.nondeterministic_seeded in overload(name).tags
 
 
 def settles(name: str) -> bool:
@@ -117,7 +113,7 @@ def settling(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         if not given or not all(map(is_at_hand, given)):
             return kernel(*args, **kwargs)
         direct = AT_HAND.get(name)
-        made = NotImplemented if direct is None else direct(*args, **kwargs)
+        made = NotImplemented if direct is None else boxed.alone(direct, *args, **kwargs)
         if made is NotImplemented:
             made = kernel(*args, **kwargs)
             for x in _tensors((made,)):

@@ -38,12 +38,6 @@ using Key = c10::SmallVector<int64_t, 32>;
 constexpr size_t PLANS_BOUND = 20'000;    // per operation; a full table is emptied
 constexpr Py_ssize_t VIEWS_BOUND = 1024;  // per storage
 
-// Names of attributes.
-struct Names {
-  PyObject* geometries = PyUnicode_InternFromString("geometries");
-  PyObject* node = PyUnicode_InternFromString("node");
-}* names;
-
 enum Tag : int64_t { NONE, TENSOR, INT, FLOAT, BOOL, STRING, LIST, DEVICE };
 
 struct KeyHash {
@@ -516,7 +510,8 @@ void start(const py::dict& functions, const py::dict& generator, int64_t eager_w
   plans.share = kept("share");
   plans.memory_of = kept("memory_of");
   plans.entered = kept("entered");
-  plans.take_words = kept("take_words");
+  plans.stream = kept("stream");
+  plans.stream_of = kept("stream_of");
 }
 
 }  // namespace
@@ -538,9 +533,8 @@ PYBIND11_MODULE(lazytensor_boxed, m) {
     const OneThread alone;
     return function(*args, **named);
   });
-  m.def("fill", [](const at::Tensor& alias, bool is_normal, double first, double second,
-                   py::object take) {
-    EagerDraw::fill(alias, is_normal, first, second, take.ptr());
+  m.def("fill_uniform", [](const at::Tensor& made, const py::object& stream) {
+    EagerDraw::fill(made, false, 0, 1, stream.ptr());
   });
   m.def("is_at_hand", &is_at_hand);
   m.def("put_at_hand", &put_at_hand);

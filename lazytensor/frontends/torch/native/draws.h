@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <torch/csrc/Generator.h>
+
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -49,26 +51,28 @@ class EagerDraw : public c10::OperatorKernel {
     const bool is_right = is_normal_ ? second >= 0 : first <= second && second - first <= MOST;
     const bool is_float =
         tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble;
-    if (arguments[3].isNone() && is_right && is_float &&
+    if (is_right && is_float &&
         EagerCall::may_have_memory(tensor, plans.eager_weights)) {
       const at::Tensor alias = EagerCall::alias_of(tensor);
       if (alias.defined()) {
-        fill(alias, is_normal_, first, second, plans.take_words);
+        py::gil_scoped_acquire gil;
+        const Reference stream = stream_of(arguments[3]);
+        fill(alias, is_normal_, first, second, stream.object);
         return torch::jit::drop(*stack, 3);
       }
     }
     op.redispatchBoxed(c10::DispatchKeySet(BELOW), stack);
   }
 
-  // Fill a CPU tensor with numbers from `first` to `second`, or of a mean and a deviation. take: gives
-  // the seed and the counter of the next words.
+  // Fill a CPU tensor with numbers from `first` to `second`, or of a mean and a deviation. stream:
+  // where the words come from. The caller holds the GIL.
   static void fill(const at::Tensor& alias, bool is_normal, double first, double second,
-                   PyObject* take) {
+                   PyObject* stream) {
     const at::Tensor made = alias.is_contiguous() ? alias : at::empty(alias.sizes(), alias.dtype());
     if (made.scalar_type() == at::kDouble)
-      draw<double, uint64_t, 53>(made, is_normal, take);
+      draw<double, uint64_t, 53>(made, is_normal, stream);
     else
-      draw<float, uint32_t, 24>(made, is_normal, take);
+      draw<float, uint32_t, 24>(made, is_normal, stream);
     if (first != 0 || second != 1)
       is_normal ? made.mul_(second).add_(first) : made.mul_(second - first).add_(first);
     if (!made.is_same(alias)) alias.copy_(made);
@@ -78,11 +82,21 @@ class EagerDraw : public c10::OperatorKernel {
   static constexpr double MOST = std::numeric_limits<float>::max();
   bool is_normal_;
 
+  // A generator's stream. The caller holds the GIL.
+  static Reference stream_of(const c10::IValue& generator) {
+    if (generator.isNone()) {
+      Py_INCREF(plans.stream);
+      return Reference(plans.stream);
+    }
+    Reference wrapped = checked(THPGenerator_Wrap(generator.toGenerator()));
+    return checked(PyObject_CallOneArg(plans.stream_of, wrapped.object));
+  }
+
   template <class Real, class Word, int KEPT>
-  static void draw(const at::Tensor& made, bool is_normal, PyObject* take) {
+  static void draw(const at::Tensor& made, bool is_normal, PyObject* stream) {
     const int64_t count = made.numel();
     const uint64_t blocks = count * sizeof(Real) / 16 + 1;
-    const auto [seed, counter] = taken(take, is_normal ? 2 * blocks : blocks);
+    const auto [seed, counter] = taken(stream, is_normal ? 2 * blocks : blocks);
     Real* numbers = made.data_ptr<Real>();
     if (is_normal)
       draw_normal<Real, Word, KEPT>(numbers, count, seed, counter, counter + blocks);
@@ -90,10 +104,9 @@ class EagerDraw : public c10::OperatorKernel {
       draw_uniform<Real, Word, KEPT>(numbers, count, seed, counter);
   }
 
-  static std::pair<uint64_t, uint64_t> taken(PyObject* take, uint64_t blocks) {
-    py::gil_scoped_acquire gil;
+  static std::pair<uint64_t, uint64_t> taken(PyObject* stream, uint64_t blocks) {
     Reference count = checked(PyLong_FromUnsignedLongLong(blocks));
-    Reference words = checked(PyObject_CallOneArg(take, count.object));
+    Reference words = checked(PyObject_CallMethodOneArg(stream, names->take, count.object));
     return py::reinterpret_borrow<py::object>(words.object).cast<std::pair<uint64_t, uint64_t>>();
   }
 };

@@ -54,10 +54,18 @@ struct Plans {
   PyObject* tensor_ref;  // what holds a tensor's data, of a storage that is shown in several ways
   PyObject* share;
   PyObject* prepare_thread;
-  PyObject* take_words;  // the device's random stream, so many blocks further
+  PyObject* stream;     // of random numbers, where a call names no generator
+  PyObject* stream_of;  // a generator's stream
   PyObject* memory_of;  // a CPU tensor with the elements that a cell holds
   PyObject* entered;    // the handle of a storage that has the memory of a CPU tensor
 } plans;
+
+// Names of attributes.
+struct Names {
+  PyObject* geometries = PyUnicode_InternFromString("geometries");
+  PyObject* node = PyUnicode_InternFromString("node");
+  PyObject* take = PyUnicode_InternFromString("take");
+}* names;
 
 // The memory of a storage whose small tensors are computed eagerly.
 struct HostMemory {
@@ -170,7 +178,6 @@ struct NoMemory : c10::Allocator {
   c10::DataPtr allocate(size_t) override { return {nullptr, OURS}; }
   void copy_data(void*, const void*, std::size_t) const override {}
 };
-
 
 // A storage of the device.
 c10::Storage storage_of(c10::DataPtr pointer) {

@@ -15,7 +15,7 @@ from lazytensor.core.ir.memo import forget_also
 from lazytensor.core.observe import metrics
 from lazytensor.core.policy import EAGER_WEIGHTS
 from lazytensor.frontends.torch.native import plans
-from lazytensor.frontends.torch.random.randomness import default
+from lazytensor.frontends.torch.random.randomness import default, stream_of
 from lazytensor.frontends.torch.tensors.tensor import Storage, entered, memory_of, ref, share
 
 
@@ -40,8 +40,8 @@ def _started(path: str) -> Any:
     loader.exec_module(made)
     compiled: Any = plans
     generator: Any = philox
-    functions = (Cell, Storage, ref, share, memory_of, entered)
-    objects = {x.__name__: x for x in functions} | {"take_words": default.take}
+    functions = (Cell, Storage, ref, share, memory_of, entered, stream_of)
+    objects = {x.__name__: x for x in functions} | {"stream": default}
     made.start(compiled.__pyx_capi__, generator.__pyx_capi__, EAGER_WEIGHTS, objects)
     forget_also(made.forget)
     kind: Any = torch.UntypedStorage

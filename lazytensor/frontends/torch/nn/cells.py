@@ -76,7 +76,7 @@ def _at_hand(cell: Callable[..., Results]) -> Callable[..., Any]:
         given = [boxed.alias(x) if isinstance(x, Tensor) and is_lazy(x) else x for x in args]
         if not all(x.dtype in SINGLE_OR_DOUBLE for x in given if isinstance(x, Tensor)):
             return NotImplemented
-        made = boxed.alone(cell, *given)
+        made = cell(*given)
         return tuple([None if x is None else boxed.with_memory(x) for x in made])
 
     return direct

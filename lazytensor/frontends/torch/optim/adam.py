@@ -21,9 +21,7 @@ from lazytensor.frontends.torch.optim.parameters import Step, at_hand, grouped, 
 
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
-    """Rows by dtype and number of steps; None where torch has to do it."""
-    if any(s.device.type != "cpu" for s in steps):
-        return None
+    """Rows by dtype and number of steps, which are on the CPU; None where torch has to do it."""
     there = [column for column in columns if column]
     return grouped(there, FLOATS, (step.item() for step in steps))
 
@@ -50,6 +48,11 @@ def _is_plain(options: dict[str, Any]) -> bool:
     )
 
 
+def _are_counted(steps: Sequence[Any]) -> bool:
+    """Whether the CPU has the numbers of steps."""
+    return all(step.device.type == "cpu" for step in steps)
+
+
 def _at_once(shown: Sequence[Any], steps: Any, options: dict[str, Any]) -> None:
     """Torch's fused step for the CPU."""
     torch._foreach_add_(steps, torch.tensor(1.0), alpha=1.0)
@@ -68,7 +71,7 @@ def listed(original: Step) -> Step:
     ) -> None:  # fmt: skip
         given = params, grads, means, squares, most
         groups = None
-        if params and not args and _is_plain(options):
+        if params and not args and _is_plain(options) and _are_counted(steps):
             if (shown := at_hand(given)) is not None:
                 _at_once(shown, steps, options)
                 return

@@ -1,7 +1,7 @@
 """Random numbers of small tensors of which the host has the elements, without a program.
 
 They are the numbers that a program would draw. What is refused, or of another dtype than a float's,
-is left to the kernels (`drawing.py`).
+is left to the kernels (`drawing.py`). `native/draws.h` has `uniform_` and `normal_`.
 """
 
 from __future__ import annotations
@@ -16,29 +16,14 @@ from lazytensor.frontends.torch.dispatch.eager import AT_HAND, SINGLE_OR_DOUBLE
 from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.random.randomness import stream_of
 
-MOST: Final = torch.finfo(torch.float32).max
 _TINY: Final = {dtype: torch.finfo(dtype).tiny for dtype in SINGLE_OR_DOUBLE}
 
 
 def _unit(shape: Any, dtype: torch.dtype = torch.float32, generator: Any = None) -> Any:
     """A CPU tensor of numbers from [0, 1)."""
     made = torch.empty(shape, dtype=dtype)
-    boxed.fill(made, False, 0.0, 1.0, stream_of(generator).take)
+    boxed.fill_uniform(made, stream_of(generator))
     return made
-
-
-def _uniform(self: Any, low: float = 0.0, high: float = 1.0, generator: Any = None) -> Any:
-    if self.dtype not in SINGLE_OR_DOUBLE or not low <= high <= low + MOST:
-        return NotImplemented
-    boxed.fill(boxed.alias(self), False, low, high, stream_of(generator).take)
-    return self
-
-
-def _normal(self: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    if self.dtype not in SINGLE_OR_DOUBLE or not std >= 0:
-        return NotImplemented
-    boxed.fill(boxed.alias(self), True, mean, std, stream_of(generator).take)
-    return self
 
 
 def _bernoulli(self: Any, p: float = 0.5, generator: Any = None) -> Any:
@@ -77,8 +62,6 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
 
 
 DRAWS: Final[dict[str, Callable[..., Any]]] = {
-    "uniform_": _uniform,
-    "normal_": _normal,
     "bernoulli_.float": _bernoulli,
     "bernoulli": _fresh_bernoulli,
     "native_dropout": _dropout,

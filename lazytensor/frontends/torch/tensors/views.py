@@ -18,6 +18,7 @@ from lazytensor.core.lib.geometry import in_rows, order_of
 from lazytensor.frontends.torch.dispatch.kernels import functional, variants
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.registry import prepare_thread, register, thread
+from lazytensor.frontends.torch.dispatch.verdicts import overload
 from lazytensor.frontends.torch.rows.creation import filled, unset
 from lazytensor.frontends.torch.tensors.storages import META, Unread, place
 from lazytensor.frontends.torch.tensors.strides import axis_of, is_repeated, reach, strides_for
@@ -48,14 +49,9 @@ NATIVE: Final = (
 """Views that torch's kernel for the CPU makes."""
 
 
-def _overload(name: str) -> Any:
-    packet, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, packet), overload or "default")
-
-
 def _torchs(name: str) -> Callable[..., Any]:
     """Torch's own kernel, to be given the dispatch keys of a device that has it."""
-    found: Callable[..., Any] = _overload(name)._handle.redispatch_boxed
+    found: Callable[..., Any] = overload(name)._handle.redispatch_boxed
     return found
 
 
@@ -192,7 +188,7 @@ SCATTERED: Final = {
 
 
 def _scattered(name: str) -> Callable[..., Any]:
-    show = _overload(name)
+    show = overload(name)
 
     def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
         made = _kept(self)
