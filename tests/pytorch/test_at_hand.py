@@ -363,3 +363,19 @@ def test_a_fork_computes_at_once_too() -> None:
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "3\n"
+
+
+def test_steps_that_lie_on_the_device_are_torchs() -> None:
+    def program(device: str) -> Any:
+        net = agreement.net(device)
+        optimizer = torch.optim.AdamW(net.parameters(), 0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            net(numbers(device, 7, 4)).square().sum().backward()
+            optimizer.step()
+            for state in optimizer.state.values():
+                state["step"] = state["step"].to(device)
+        return list(net.parameters())
+
+    mine, theirs = (agreement.result(program, device) for device in ("lazytensor", "cpu"))
+    torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
