@@ -1,29 +1,22 @@
-cimport cython
-
 from lazytensor.core.ir.recording cimport NodeBase, Signature, number, record
 
 
-@cython.no_gc
 cdef class Node(NodeBase):
     cdef object __weakref__
 
 
-@cython.no_gc
 cdef class Recorded(Node):
     pass
 
 
-@cython.no_gc
 cdef class TupleNode(Recorded):
     cdef public tuple parts
 
 
-@cython.no_gc
 cdef class ResultNode(Node):
     pass
 
 
-@cython.no_gc
 cdef class Input(Node):
     pass
 

@@ -5,6 +5,7 @@ import threading
 from lazytensor.core.ir.library_files import hidden as _hidden, is_hidden
 from lazytensor.core.ir.trait import Trait
 
+cimport cython
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
@@ -100,6 +101,7 @@ cdef class Signature:
         self.parts = ()
 
 
+@cython.no_gc
 cdef class NodeBase:
     @property
     def place(self):

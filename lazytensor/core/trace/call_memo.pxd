@@ -1,5 +1,6 @@
 cimport cython
 
+from lazytensor.core.buffers.array_base cimport Holder, node_of
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 
 
@@ -24,3 +25,16 @@ cdef class Paired:
     cdef readonly object low
     cdef public NodeBase number
     cdef readonly Signature signature
+
+
+@cython.final
+cdef class Reader:
+    cdef readonly object array
+    cdef readonly frozenset others
+    cdef readonly frozenset plain
+    cdef readonly object unusual
+
+    cpdef tuple key(self, object args, dict kwargs, list nodes)
+
+    @cython.locals(node=NodeBase)
+    cdef bint _read(self, object values, list parts, list nodes) except -1

@@ -1,7 +1,7 @@
 """Calls seen before: what they record, found by what of their arguments decides it.
 
 Data flow. A frontend reads what a call is given: arrays give nodes, whose types make a key with the
-values of everything else (`reader`). A memory has the key's plan: the signatures that the first
+values of everything else (`Reader`). A memory has the key's plan: the signatures that the first
 such call recorded, ready to be recorded again. What has no plan is done as the frontend does it,
 and a plan is made of what that recorded (`learned`); or the frontend traces the call's body, and
 keeps the composite of that in its memory.
@@ -16,11 +16,12 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.buffers.array_base import node_of
 from lazytensor.core.ir.node import Node, ResultNode, TupleNode
 from lazytensor.core.ir.op import SLOT, scalar, several, signature_of
 from lazytensor.core.ir.recording import Signature, record
@@ -31,8 +32,6 @@ LISTED_ELEMENTS_BOUND: Final = 64
 """Elements of a list or tuple that are looked at."""
 
 Key = tuple[Any, ...]
-Reader = Callable[[Sequence[Any], dict[str, Any], list[Node]], Key | None]
-"""Makes a call's key, and puts its nodes into the list; None if an argument is unusual."""
 
 
 class CallPlan:
@@ -190,47 +189,59 @@ def limits(kind: type, dtype: np.dtype) -> tuple[Any, Any, np.dtype] | None:
     return None
 
 
-def reader(
-    plain: frozenset[type],
-    array: type | None = None,
-    others: frozenset[type] = frozenset(),
-    unusual: type | None = None,
-) -> Reader:
-    """What makes keys of arguments: plain values, floats, arrays, tuples and lists of all these.
+class Reader:
+    """Makes keys of arguments: plain values, floats, arrays, tuples and lists of all these.
 
     plain: classes of values that never change, and are compared among themselves. array, others:
     classes of holders. Those whose shadow is of the class `unusual` have no key: results depend on
     what it says.
     """
 
-    def key(args: Sequence[Any], kwargs: dict[str, Any], nodes: list[Node]) -> Key | None:
+    __slots__ = ("array", "others", "plain", "unusual")
+
+    def __init__(
+        self,
+        plain: frozenset[type],
+        array: type | None = None,
+        others: frozenset[type] = frozenset(),
+        unusual: type | None = None,
+    ) -> None:
+        self.plain = plain
+        self.array = array
+        self.others = others
+        self.unusual = unusual
+
+    def key(self, args: Sequence[Any], kwargs: dict[str, Any], nodes: list[Node]) -> Key | None:
+        """A call's key; its nodes are put into the list. None if an argument is unusual."""
         parts: list[Any] = []
         if kwargs:
-            parts += kwargs
+            parts.extend(kwargs)
             args = [*args, *kwargs.values()]
-        for x in args:
+        return tuple(parts) if self._read(args, parts, nodes) else None
+
+    def _read(self, values: Sequence[Any], parts: list[Any], nodes: list[Node]) -> bool:
+        # Each value starts with a type or a class, and a list says how long it is: the parts of
+        # two calls are equal only if the calls are.
+        for x in values:
             kind = type(x)
-            if kind is array or kind in others:
-                if x._shadow.__class__ is unusual:
-                    return None
-                node = x.ref.node
+            if kind is self.array or kind in self.others:
+                if x._shadow.__class__ is self.unusual:
+                    return False
+                node = node_of(x)
                 nodes.append(node)
-                if kind is not array:
+                if kind is not self.array:
                     parts.append(kind)
                 parts.append(node.type)
                 continue
             parts.append(kind)
-            if kind in plain:
+            if kind in self.plain:
                 parts.append(x)
             elif kind is float and x == x:
                 parts.append(x or str(x))  # which tells 0.0 from -0.0
             elif kind is tuple or kind is list:
-                inner = key(x, {}, nodes) if len(x) <= LISTED_ELEMENTS_BOUND else None
-                if inner is None:
-                    return None
-                parts.append(inner)
+                parts.append(len(x))
+                if len(x) > LISTED_ELEMENTS_BOUND or not self._read(x, parts, nodes):
+                    return False
             else:
-                return None
-        return tuple(parts)
-
-    return key
+                return False
+        return True

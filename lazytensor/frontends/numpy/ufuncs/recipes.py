@@ -21,7 +21,7 @@ from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import NodeBase, Signature, nodes_made, record
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import CallPlan, learned, reader
+from lazytensor.core.trace.call_memo import CallPlan, Reader, learned
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
@@ -62,8 +62,8 @@ VIEWED: Final = frozenset(
 """Functions, methods and attributes whose views follow from type and plain arguments alone."""
 
 
-plainly_called: Final = reader(_PLAIN_KEYS)
-called: Final = reader(_PLAIN_KEYS, ndarray, frozenset([Scalar]), Turned)
+_PLAINLY: Final = Reader(_PLAIN_KEYS)
+_WITH_ARRAYS: Final = Reader(_PLAIN_KEYS, ndarray, frozenset([Scalar]), Turned)
 
 
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
@@ -123,7 +123,7 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
             nodes.append(node)
             key = node.type
         else:
-            key = called(args, kwargs, nodes)
+            key = _WITH_ARRAYS.key(args, kwargs, nodes)
             if key is None:
                 return slow(*args, **kwargs)
         recipe: CallPlan | None = recipes.get(key)
@@ -159,7 +159,7 @@ def viewed(slow: Function, real: Function) -> Function:
         node: NodeBase = node_of(own)
         key: Any = node.type
         if kwargs or len(args) > 1:
-            rest = plainly_called(args[1:], kwargs, [])
+            rest = _PLAINLY.key(args[1:], kwargs, [])
             if rest is None:
                 return slow(*args, **kwargs)
             key = key, rest

@@ -1,0 +1,1 @@
+# No declarations: the functions take any objects.
