@@ -7,3 +7,6 @@ cdef class TensorType:
     cdef readonly long long moving
     cdef readonly int number
     cdef object __weakref__
+
+
+cpdef TensorType tensor_type(object dtype, tuple shape=*)

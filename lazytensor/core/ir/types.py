@@ -77,5 +77,5 @@ def tensor_type(dtype: np.dtype, shape: Shape = ()) -> TensorType:
         if min(shape, default=0) < 0:
             raise ShapeError(f"tensor_type: sizes are not negative, got {shape}")
         # setdefault is atomic: two threads that race get one object.
-        found = _interned.setdefault(key, TensorType(dtype, tuple(int(n) for n in shape)))
+        found = _interned.setdefault(key, TensorType(dtype, tuple(map(int, shape))))
     return found

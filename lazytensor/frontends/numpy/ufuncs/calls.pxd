@@ -1,7 +1,10 @@
 cimport cython
 
 from lazytensor.core.buffers.array_base cimport Holder, holding, node_of
+from lazytensor.core.device.host_memory cimport copied
+from lazytensor.core.ir.op cimport leaf
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
+from lazytensor.core.ir.types cimport tensor_type
 from lazytensor.core.trace.call_memo cimport Paired
 
 

@@ -1,0 +1,1 @@
+cpdef object copied(object array, object dtype=*)
