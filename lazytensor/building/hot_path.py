@@ -45,7 +45,7 @@ hot_path.compile_all()
 
 def is_done() -> bool:
     """Whether every module is compiled from today's sources."""
-    return binaries.fault(binaries.modules()) is None
+    return binaries.fault(binaries.modules()) is None and binaries.fault() is None
 
 
 def build() -> None:
@@ -70,9 +70,19 @@ def compile_all() -> None:
         command.build_lib = command.build_temp = folder
         command.ensure_finalized()
         command.run()
+    _remove_old()
     known = {name: binaries.digest(stem) for name, stem in binaries.modules().items()}
     written = {"suffix": binaries.BINARY_SUFFIX, "sources": known}
     binaries.MANIFEST.write_text(json.dumps(written, indent=1) + "\n")
+
+
+def _remove_old() -> None:
+    """Remove the binaries of modules that are no longer compiled: Python would prefer them."""
+    now = {binaries.binary_of(stem) for stem in binaries.modules().values()}
+    for path in binaries.PACKAGE.rglob(f"*{binaries.BINARY_SUFFIX}"):
+        source = path.with_name(path.name.removesuffix(binaries.BINARY_SUFFIX) + ".py")
+        if path not in now and source.exists():
+            path.unlink()
 
 
 def _extensions() -> list[Any]:

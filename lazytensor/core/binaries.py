@@ -42,6 +42,11 @@ def _stem(name: str) -> Path:
     return PACKAGE.parent.joinpath(*name.split("."))
 
 
+def binary_of(stem: Path) -> Path:
+    """Where the binary of a module lies, or would."""
+    return stem.with_name(stem.name + BINARY_SUFFIX)
+
+
 def _sources(stem: Path) -> list[Path]:
     found = (stem.with_suffix(suffix) for suffix in (".py", ".pyx", ".pxd"))
     return [path for path in found if path.exists()]
@@ -73,7 +78,9 @@ def fault(names: Iterable[str] | None = None) -> str | None:
     digests = known["sources"]
     for name in digests if names is None else names:
         stem = _stem(name)
-        binary = stem.with_name(stem.name + BINARY_SUFFIX)
+        binary = binary_of(stem)
+        if not stem.with_suffix(".pxd").exists():
+            return f"{name} is no longer compiled (`lazytensor build`)"
         if not binary.exists():
             return f"the binary of {name} is missing (`lazytensor build`)"
         built = binary.stat().st_mtime_ns
@@ -91,7 +98,7 @@ def state() -> str:
 
 
 class _SourceFinder:
-    """Finds the sources of the modules that may have a binary."""
+    """Finds the sources of the modules that have a binary."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -100,7 +107,7 @@ class _SourceFinder:
         if not name.startswith(f"{PACKAGE.name}."):
             return None
         stem = _stem(name)
-        if not stem.with_suffix(".pxd").exists():
+        if not (binary_of(stem).exists() and stem.with_suffix(".py").exists()):
             return None
         return spec_from_file_location(name, stem.with_suffix(".py"))
 

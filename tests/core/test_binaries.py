@@ -86,7 +86,12 @@ def change(stem: Path) -> None:
 
 def remove(stem: Path) -> None:
     """Remove a module's binary."""
-    stem.with_name(stem.name + binaries.BINARY_SUFFIX).unlink()
+    binaries.binary_of(stem).unlink()
+
+
+def declare_no_more(stem: Path) -> None:
+    """Remove the declarations that make a module one that is compiled; its binary stays."""
+    stem.with_suffix(".pxd").unlink()
 
 
 @needs_binaries
@@ -95,6 +100,7 @@ def remove(stem: Path) -> None:
     [
         (change, "has changed since"),
         (remove, "is missing"),
+        (declare_no_more, "is no longer compiled"),
     ],
 )
 def test_one_binary_that_is_not_todays_puts_all_aside(
@@ -104,6 +110,10 @@ def test_one_binary_that_is_not_todays_puts_all_aside(
     harm(package / "lazytensor" / "core" / "ir" / "node")
     assert reason in mode_in(package)
     assert "lazytensor build" in mode_in(package)
+    show = "from lazytensor.building import hot_path; import lazytensor.core.ir.node as node"
+    done, file = printed(f"{show}; print(hot_path.is_done()); print(node.__file__)", package)
+    assert done == "False"
+    assert file.endswith(".py")
 
 
 @needs_binaries

@@ -238,7 +238,9 @@ def is_apart() -> bool:
 
     Before the backend is there, and all values are the host's: whether that is likely.
     """
-    return platform() != HOST_PLATFORM if _platforms else any(guess() for guess in _guesses)
+    if _platforms:
+        return _platforms[-1] != HOST_PLATFORM
+    return bool(_guesses) and _guesses[0]()
 
 
 def imported(module: str) -> Any:
