@@ -112,6 +112,24 @@ def test_shapes_are_refused_in_numpys_words(name: str) -> None:
     assert isinstance(outcome(lambda np: REFUSED[name](matrix(np), np), lnp), ValueError)
 
 
+TRACED: dict[str, Callable[[Any, Any], Any]] = {
+    "a list": lambda x, np: np.stack([x, x[0]]),
+    "axes": lambda x, np: np.moveaxis(x, (0, 1), (0,)),
+    "a keyword": lambda x, np: np.packbits(x > 0, bitorder="middle"),
+    "a writer": lambda x, np: np.putmask(x, x[0] > 0, 0),
+    "a method": lambda x, np: x.reshape((3, 2), order="K"),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_traced_call_is_refused_in_numpys_words(name: str) -> None:
+    x = numpy.ones((2, 3))
+    with pytest.raises(Exception) as theirs:
+        TRACED[name](x, numpy)
+    with pytest.raises(theirs.type, match=f"^{re.escape(str(theirs.value))}$"):
+        lazytensor.export(lambda y: TRACED[name](y, lnp), x)
+
+
 def test_the_traceback_ends_close_to_the_users_line() -> None:
     def users_function() -> None:
         matrix(lnp) + lnp.ones(5)

@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.functions.creation import dtype_of, laid_out, sh
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
@@ -75,8 +75,7 @@ def diag(v: Any, k: int = 0) -> Any:
     offset = operator.index(k)
     if array.ndim == 2:
         return diagonal(array, offset)
-    if array.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
+    refuse_unless(array.ndim == 1)
     return wrap(on_diagonal(array.node, offset))
 
 

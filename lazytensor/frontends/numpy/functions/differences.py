@@ -25,6 +25,7 @@ from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.parts import at_hand
 from lazytensor.frontends.numpy.host.small import all_stay, is_small
 from lazytensor.frontends.numpy.ufuncs.checks import check
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, convert, number
 
 _gradient_of_numpy = rebound("gradient")
@@ -41,11 +42,9 @@ def diff(
     """See numpy.diff."""
     if n == 0:
         return a
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n!r}")
+    refuse_unless(n >= 0)
     node = operand(a)
-    if not node.type.ndim:
-        raise ValueError("diff requires input that is at least one dimensional")
+    refuse_unless(node.type.ndim)
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     ends = [_end(x, node, place) for x in (prepend, append)]
     parts = [x for x in (ends[0], node, ends[1]) if x is not None]
@@ -121,26 +120,19 @@ def interp(
 
 
 def _safely(x: Any) -> Node:
-    """`x` as float64. Raises: NumPy's TypeError for complex numbers."""
+    """`x` as float64. Raises: Refused for complex numbers."""
     node = operand(x)
-    if node.type.dtype.kind == "c":
-        raise TypeError(
-            f"Cannot cast array data from dtype('{node.type.dtype}') to dtype('float64') "
-            "according to the rule 'safe'"
-        )
+    refuse_unless(node.type.dtype.kind != "c")
     return convert(node, F64)
 
 
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """`interp` without a period."""
     values, line, given = operand(fp), _safely(xp), _safely(x)
-    if line.type.ndim != 1 or values.type.ndim != 1:
-        raise ValueError("object too deep for desired array")
+    refuse_unless(line.type.ndim == 1 and values.type.ndim == 1)
     size = line.type.size
-    if not size:
-        raise ValueError("array of sample points is empty")
-    if size != values.type.size:
-        raise ValueError("fp and xp are not of the same length")
+    refuse_unless(size)
+    refuse_unless(size == values.type.size)
     low = part(values, 0, 0, 1) if left is None else operand(left)
     high = part(values, 0, size - 1, size) if right is None else operand(right)
     kind = C128 if values.type.dtype.kind == "c" else F64

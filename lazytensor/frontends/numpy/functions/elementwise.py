@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
 from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable
-from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
+from lazytensor.frontends.numpy.ufuncs.errors import as_numpy, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number
 
 _COMPLEX = (complexes.LARGER, complexes.SMALLER)
@@ -135,8 +135,7 @@ def _flagged(op: Op, positive: bool) -> Function:
 
     def test(x: Any, out: Any = None) -> Any:
         node = operand(x)
-        if node.type.dtype.kind == "c":
-            np.isposinf(np.zeros(1, complex))  # raises
+        refuse_unless(node.type.dtype.kind != "c")
         if node.type.dtype.kind in "biu":
             node = convert(node, F64)
         edge = number(float("inf") if positive else -float("inf"), node.type.dtype)
@@ -184,8 +183,7 @@ def _bessel(x: Any, condlist: Any, funclist: Any) -> Any:
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """See numpy.meshgrid."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    refuse_unless(indexing in ("xy", "ij"))
     nodes = [operand(x) for x in xi]
     rank = len(nodes)
     places = list(range(rank))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.errors import Unsupported
+from lazytensor.core.errors import NoValue, Unsupported
 from lazytensor.core.ir.sharding import Mesh
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
@@ -32,7 +32,7 @@ from lazytensor.frontends.numpy.host.small import (
 )
 from lazytensor.frontends.numpy.indexing.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.interop.interchange import adopted, has_foreign, unpacked
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, Refused, as_numpy
 from lazytensor.frontends.numpy.ufuncs.recipes import of_value, remembered
 
 Function = Callable[..., Any]
@@ -122,8 +122,15 @@ def _recorded(
             return made
     try:
         return laid(function(*args, **kwargs), real, args, kwargs)
-    except HostOnly:
-        return on_host(name, real, args, kwargs)
+    except HostOnly as reason:
+        try:
+            return on_host(name, real, args, kwargs)
+        except NoValue as missing:  # the call is traced
+            if not isinstance(reason, Refused):
+                raise
+            if name in WRITERS:  # stand-ins are read-only
+                args = (np.empty(args[0].shape, args[0].dtype), *args[1:])
+            as_numpy(missing, real, *args, **kwargs)
     except Unsupported:
         return fallback(name, real, args, kwargs)
 

@@ -8,7 +8,7 @@ from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 
 
 def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
@@ -19,7 +19,6 @@ def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
     n = node.type.shape[axis]
     if places.ndim != 1 or not places.size or (np.diff(places) <= 0).any():
         raise Unsupported("reduceat: indices that do not rise")
-    if places[0] < 0 or places[-1] >= n:
-        raise HostOnly("reduceat: NumPy raises its own error for an index out of bounds")
+    refuse_unless(places[0] >= 0 and places[-1] < n)
     heads = leaf(places.astype(np.int64))
     return ops.reduce_segments(node, heads, axis=axis, mode=mode)

@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.indices import every, known
 from lazytensor.frontends.numpy.host.fallback import real
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 NOT_FINITE = "autodetected range is not finite"
@@ -59,14 +59,13 @@ def _outer(line: Node, range: Any) -> tuple[Node, Node]:
 def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, bool]:
     """The edges, and whether they are evenly spaced.
 
-    `like`: whether they have the data's dtype. Raises: HostOnly, ValueError, TypeError.
+    `like`: whether they have the data's dtype. Raises: HostOnly, TypeError.
     """
     if isinstance(bins, str):
         raise HostOnly("how many bins there are is data")
     if np.ndim(bins) == 0:
         count = operator.index(real(bins))
-        if count < 1:
-            raise ValueError("`bins` must be positive, when an integer")
+        refuse_unless(count >= 1)
         low, high = _outer(line, range)
         edges = _spaced(low, high, count)
         if like:
@@ -75,12 +74,10 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
         rises = every(part(edges, 0, 0, count) < part(edges, 0, 1, count + 1))
         return ops.guarded(edges, ops.guard(rises, error=ValueError, text=CROWDED % count)), True
     edges = operand(bins)
-    if edges.type.ndim != 1:
-        raise ValueError("`bins` must be 1d, when an array")
+    refuse_unless(edges.type.ndim == 1)
     value = known(bins)
     if value is not None:
-        if np.any(value[:-1] > value[1:]):
-            raise ValueError(FALLING)
+        refuse_unless(not np.any(value[:-1] > value[1:]))
         return edges, False
     n = edges.type.size
     rises = every(part(edges, 0, 0, n - 1) <= part(edges, 0, 1, n))
@@ -108,8 +105,7 @@ def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
     if weights is None:
         return None
     node = operand(weights)
-    if node.type.shape != shape:
-        raise ValueError("weights should have the same shape as a.")
+    refuse_unless(node.type.shape == shape)
     if node.type.dtype == BOOL:
         raise HostOnly("weights that are flags")
     return ops.reshape(node, shape=(node.type.size,))
@@ -144,16 +140,13 @@ def histogramdd(
     depth = len(columns)
     each = list(bins) if isinstance(bins, Sequence) else [bins] * depth
     ranges: Any = [None] * depth if range is None else list(range)
-    if len(each) != depth or len(ranges) != depth:
-        np.histogramdd(np.zeros((1, depth)), [1] * len(each), ranges)  # raises
-    if any(np.ndim(b) == 0 and real(b) < 1 for b in each):
-        raise ValueError("`bins` must be positive, when an integer")
+    refuse_unless(len(each) == depth and len(ranges) == depth)
+    refuse_unless(all(np.ndim(b) != 0 or real(b) >= 1 for b in each))
     wanted = zip(columns, each, ranges, strict=True)
     edges = [_edges(x, bins, range, like=False)[0] for x, bins, range in wanted]
     shape = tuple(e.type.size - 1 for e in edges)
     outer = [n + 2 for n in shape]  # NumPy has bins beyond both ends, too
-    if math.prod(outer) >= 2**63:
-        np.ravel_multi_index([np.zeros(1, int)] * depth, outer)  # raises
+    refuse_unless(math.prod(outer) < 2**63)
     pairs = [_shared(*pair) for pair in zip(columns, edges, strict=True)]
     points, lines = [column for column, _ in pairs], [line for _, line in pairs]
     shares = _weights(weights, columns[0].type.shape)
@@ -188,8 +181,7 @@ def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     """See numpy.histogram2d."""
-    if operand(x).type.shape != operand(y).type.shape:
-        raise ValueError("x and y must have the same length.")
+    refuse_unless(operand(x).type.shape == operand(y).type.shape)
     one = not isinstance(bins, Sequence) or len(bins) != 2
     if one and np.ndim(bins) > 0:
         bins = [bins, bins]

@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.host.fallback import real
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 
 
@@ -27,10 +27,7 @@ def joined(
     nodes: Sequence[Node], axis: int, out: Any = None, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """Nodes joined along an axis, converted to `dtype` or their common one."""
-    if out is not None and dtype is not None:
-        raise TypeError(
-            "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
-        )
+    refuse_unless(out is None or dtype is None)
     if dtype is None:
         wanted = result_type(*(node.type.dtype for node in nodes))
     else:
@@ -52,14 +49,12 @@ def concatenate(
 ) -> Any:
     """See numpy.concatenate."""
     nodes = [operand(x) for x in arrays]
-    if not nodes:
-        raise ValueError("need at least one array to concatenate")
+    refuse_unless(nodes)
     if axis is None:
         nodes = [ops.reshape(node, shape=(node.type.size,)) for node in nodes]
         axis = 0
     rank = nodes[0].type.ndim
-    if rank == 0:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    refuse_unless(rank != 0)
     place = normalize_axis_index(operator.index(axis), rank)
     try:
         return joined(nodes, place, out, dtype, casting)
@@ -78,11 +73,9 @@ def stack(
 ) -> Any:
     """See numpy.stack."""
     nodes = [operand(x) for x in arrays]
-    if not nodes:
-        raise ValueError("need at least one array to stack")
+    refuse_unless(nodes)
     shape = nodes[0].type.shape
-    if any(node.type.shape != shape for node in nodes):
-        raise ValueError("all input arrays must have the same shape")
+    refuse_unless(all(node.type.shape == shape for node in nodes))
     place = normalize_axis_index(operator.index(axis), len(shape) + 1)
     return joined([ops.new_axis(n, place) for n in nodes], place, out, dtype, casting)
 
@@ -150,8 +143,7 @@ def tile(A: Any, reps: Any) -> Any:
     except TypeError:
         counts = (operator.index(reps),)
     counts = (1,) * (node.type.ndim - len(counts)) + counts
-    if min(counts, default=0) < 0:
-        raise ValueError("negative dimensions are not allowed")
+    refuse_unless(min(counts, default=0) >= 0)
     return wrap(arranging.tiled(node, counts))
 
 
@@ -165,8 +157,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     places = [normalize_axis_index(operator.index(i), len(shape)) for i in axes]
     pairs = np.broadcast(real(shift), places)
-    if pairs.ndim > 1:
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    refuse_unless(pairs.ndim <= 1)
     for count, place in pairs:
         node = arranging.rolled(node, int(count), int(place))
     made = wrap(node)
@@ -183,8 +174,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     node = operand(a)
     given = (new_shape,) if isinstance(new_shape, int | np.integer) else new_shape
     shape = tuple(map(operator.index, given))
-    if min(shape, default=0) < 0:
-        raise ValueError("all elements of `new_shape` must be non-negative")
+    refuse_unless(min(shape, default=0) >= 0)
     size = math.prod(shape)
     if not node.type.size or not size:
         return wrap(ops.broadcast(convert(operand(0), node.type.dtype), shape=shape))

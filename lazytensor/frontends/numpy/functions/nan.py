@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of, f
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.checks import unwatched, warned
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
 ALL_NAN: Final = "All-NaN slice encountered"
@@ -68,8 +68,7 @@ def _extreme(name: str, filler: float) -> Function:
             return plain(a, axis, out, keepdims, initial, where)
         check_target(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
-        if initial is NO_VALUE and any(node.type.shape[i] == 0 for i in axes):
-            raise HostOnly(f"nan{name} of nothing: NumPy raises its own error")
+        refuse_unless(initial is not NO_VALUE or all(node.type.shape[i] != 0 for i in axes))
         top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
         if initial is not NO_VALUE:
             return deliver(top.node, out)
@@ -133,10 +132,8 @@ def nanmean(
 
 
 def _check_inexact(dtype: Any, out: Any) -> None:
-    if dtype is not None and not np.issubdtype(np.dtype(dtype), np.inexact):
-        raise TypeError("If a is inexact, then dtype must be inexact")
-    if out is not None and not np.issubdtype(out.dtype, np.inexact):
-        raise TypeError("If a is inexact, then out must be inexact")
+    refuse_unless(dtype is None or np.issubdtype(np.dtype(dtype), np.inexact))
+    refuse_unless(out is None or np.issubdtype(out.dtype, np.inexact))
 
 
 def _check_axis(node: Node, axis: Any) -> None:
@@ -167,8 +164,7 @@ def _spread(root: bool) -> Function:
             )
         _check_inexact(dtype, out)
         _check_axis(node, axis)
-        if correction is not NO_VALUE and ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
+        refuse_unless(correction is NO_VALUE or ddof == 0)
         ddof = ddof if correction is NO_VALUE else correction
         flags = _where_numbers(node, where)
         given = wrap(_without(node, 0))

@@ -6,7 +6,6 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
@@ -20,6 +19,7 @@ from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
@@ -43,15 +43,13 @@ def _to(node: Node, source: int, target: int) -> Node:
 
 def _is_little(bitorder: str) -> bool:
     """Whether the lowest bit comes first."""
-    if bitorder not in ("big", "little"):
-        raise ValueError("'bitorder' must be either 'little' or 'big'")
+    refuse_unless(bitorder in ("big", "little"))
     return bitorder == "little"
 
 
 def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     """See numpy.packbits."""
-    if operand(a).type.dtype.kind not in "biu":
-        raise TypeError("Expected an input array of integer or boolean data type")
+    refuse_unless(operand(a).type.dtype.kind in "biu")
     node, place = _lines(a, axis)
     little = _is_little(bitorder)
     n = node.type.shape[-1]
@@ -66,24 +64,20 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
 
 def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Any:
     """See numpy.unpackbits."""
-    if operand(a).type.dtype != U8:
-        raise TypeError("Expected an input array of unsigned byte data type")
+    refuse_unless(operand(a).type.dtype == U8)
     node, place = _lines(a, axis)
     shape = node.type.shape
     flags = ops.unpack_bits(node, little=_is_little(bitorder))
     if count is not None:
         n = operator.index(count)
-        if n < 0 and -n > 8 * shape[-1]:
-            raise ValueError(f"-count {-n} must be smaller than {8 * shape[-1]}")
+        refuse_unless(n >= 0 or -n <= 8 * shape[-1])
         flags = fitted(flags, flags.type.ndim - 1, n if n >= 0 else 8 * shape[-1] + n)
     return wrap(_to(flags, flags.type.ndim - 1, place))
 
 
 def _strides(shape: tuple[int, ...], order: str | None) -> list[int]:
-    """The strides of each axis, in elements. Raises: ValueError."""
-    if order not in ("C", "F", None):
-        np.unravel_index(0, 1, order)  # type: ignore[call-overload]  # raises
-        raise ValueError("only 'C' or 'F' order is permitted")
+    """The strides of each axis, in elements. Raises: Refused."""
+    refuse_unless(order in ("C", "F", None))
     if order == "F":
         return _strides(shape[::-1], "C")[::-1]
     return [math.prod(shape[i + 1 :]) for i in range(len(shape))]
@@ -93,10 +87,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     """See numpy.unravel_index. An index out of range raises when it is computed."""
     node = operand(indices)
     sizes = shape_of(shape)
-    if node.type.dtype.kind not in "iub":
-        raise TypeError("only int indices permitted")
-    if math.prod(sizes) >= 2**63:
-        np.unravel_index(np.zeros(node.type.shape, np.intp), sizes)  # raises
+    refuse_unless(node.type.dtype.kind in "iub")
+    refuse_unless(math.prod(sizes) < 2**63)
     node, size = convert(node, S64), math.prod(sizes)
     fine = (node >= 0) & (node < size)
     text = f"index is out of bounds for array with size {size}"
@@ -113,12 +105,11 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     sizes = shape_of(dims)
     given = [operand(x) for x in multi_index]
     modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
-    if len(given) != len(sizes) or len(modes) != len(sizes):
-        raise ValueError(f"{len(sizes)} sequences of coordinates are needed, got {len(given)}")
-    if any(node.type.dtype.kind not in "iub" for node in given):
-        raise TypeError("only int indices permitted")
-    if math.prod(sizes) >= 2**63 or (0 in sizes and all(node.type.size for node in given)):
-        np.ravel_multi_index([np.zeros(1, np.intp)] * len(sizes), sizes)  # raises
+    refuse_unless(len(given) == len(sizes) and len(modes) == len(sizes))
+    refuse_unless(all(node.type.dtype.kind in "iub" for node in given))
+    refuse_unless(
+        math.prod(sizes) < 2**63 and (0 not in sizes or not all(node.type.size for node in given))
+    )
     total: Node = scalar(0, S64)
     steps = _strides(sizes, order)
     for node, n, how, step in zip(given, sizes, modes, steps, strict=True):
@@ -132,8 +123,7 @@ def _within(node: Node, n: int, mode: str) -> Node:
     made = bounded(node, n, mode)
     if made is not None:
         return made
-    if mode != "raise":
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    refuse_unless(mode == "raise")
     fine = (node >= 0) & (node < n)
     text = "invalid entry in coordinates array"
     return ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))

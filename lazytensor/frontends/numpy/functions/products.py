@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.ufuncs.checks import check
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 
 UNFIT = (
     "output array is not acceptable (must have the right datatype, number of dimensions, and be a "
@@ -39,8 +39,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return made
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
-    if out is not None and not hasattr(out, "flags"):
-        raise HostOnly("NumPy raises its own error for this `out`")
+    refuse_unless(out is None or hasattr(out, "flags"))
     if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):
         raise ValueError(UNFIT)
     if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:
@@ -50,8 +49,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if not n or not m:
         return deliver(_times(x, y), out)
     shared = max(m - 2, 0)
-    if x.type.shape[-1] != y.type.shape[shared]:
-        _complain(np.dot, x, y)
+    refuse_unless(x.type.shape[-1] == y.type.shape[shared])
     right = [*range(n, n + m)]
     right[shared] = n - 1
     rest = [label for label in right if label != n - 1]
@@ -64,17 +62,10 @@ def _times(x: Node, y: Node) -> Node:
     return x * y if x.type.dtype in NUMBERS else x & y
 
 
-def _complain(function: Function, *nodes: Node) -> None:
-    """Raise the error of NumPy's `function` for operands of these types."""
-    function(*(dummy(node.type) for node in nodes))
-    raise HostOnly(f"{function} takes what its lazy counterpart does not")
-
-
 def vdot(a: Any, b: Any, /) -> Any:
     """See numpy.vdot."""
     x, y = (ops.reshape(node, shape=(node.type.size,)) for node in common(a, b))
-    if x.type.size != y.type.size:
-        _complain(np.vdot, x, y)
+    refuse_unless(x.type.size == y.type.size)
     return deliver(ops.contract(_conjugate(x), y, "i", "i", ""))
 
 
@@ -88,8 +79,7 @@ def inner(a: Any, b: Any, /) -> Any:
     n, m = x.type.ndim, y.type.ndim
     if not n or not m:
         return deliver(_times(x, y))
-    if x.type.shape[-1] != y.type.shape[-1]:
-        _complain(np.inner, x, y)
+    refuse_unless(x.type.shape[-1] == y.type.shape[-1])
     rest = range(n, n + m - 1)
     return deliver(ops.contract(x, y, range(n), [*rest, n - 1], [*range(n - 1), *rest]))
 
@@ -106,12 +96,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     x, y = common(a, b)
     left, right = _tensordot_axes(axes)
     for mine in (left, right):
-        if len(set(mine)) != len(mine):
-            raise ValueError("duplicate axes are not allowed in tensordot")
-    if len(left) != len(right) or any(
-        x.type.shape[i] != y.type.shape[j] for i, j in zip(left, right, strict=True)
-    ):
-        raise ValueError("shape-mismatch for sum")
+        refuse_unless(len(set(mine)) == len(mine))
+    refuse_unless(
+        len(left) == len(right)
+        and all(x.type.shape[i] == y.type.shape[j] for i, j in zip(left, right, strict=True))
+    )
     return wrap(linear_algebra.tensordot(x, y, axes=(left, right)))
 
 
@@ -148,8 +137,7 @@ def cross(
     """See numpy.cross."""
     x, y = common(a, b)
     ends = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    if not x.type.ndim or not y.type.ndim:
-        raise ValueError("At least one array has zero dimension")
+    refuse_unless(x.type.ndim and y.type.ndim)
     vectors = [
         moveaxis(wrap(node), normalize_axis_index(end, node.type.ndim, prefix), -1).node
         for node, end, prefix in zip((x, y), ends, ("axisa", "axisb"), strict=False)
@@ -167,8 +155,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """See numpy.convolve."""
     x, y = common(a, v)
     x, y = (n if n.type.ndim else ops.reshape(n, shape=(1,)) for n in (x, y))
-    if x.type.ndim > 1 or y.type.ndim > 1 or not x.type.size or not y.type.size:
-        _complain(np.convolve, x, y)
+    refuse_unless(x.type.ndim <= 1 and y.type.ndim <= 1 and x.type.size and y.type.size)
     if y.type.size > x.type.size:
         x, y = y, x
     return deliver(_slid(x, ops.reverse(y, axes=(0,)), mode))
@@ -177,8 +164,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """See numpy.correlate."""
     x, y = common(a, v)
-    if x.type.ndim != 1 or y.type.ndim != 1 or not x.type.size or not y.type.size:
-        _complain(np.correlate, x, y)
+    refuse_unless(x.type.ndim == 1 and y.type.ndim == 1 and x.type.size and y.type.size)
     y = _conjugate(y)
     if y.type.size <= x.type.size:
         return deliver(_slid(x, y, mode))
@@ -190,10 +176,8 @@ _MODES = {"valid": 0, "same": 1, "full": 2}
 
 def _slid(x: Node, y: Node, mode: Any) -> Node:
     """Inner products of `y` with the windows of `x`, where `x` is at least as long as `y`."""
-    if mode is None:
-        raise TypeError("convolve/correlate mode not understood")
-    if mode not in _MODES and mode not in (0, 1, 2):
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    refuse_unless(mode is not None)
+    refuse_unless(mode in _MODES or mode in (0, 1, 2))
     size = y.type.size
     padding = {0: (0, 0), 1: (size // 2, (size - 1) // 2), 2: (size - 1, size - 1)}[
         _MODES.get(mode, mode)

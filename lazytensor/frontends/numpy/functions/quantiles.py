@@ -25,7 +25,7 @@ from lazytensor.frontends.numpy.functions.weighing import weighted
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import warned
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, warn_user
 
 
@@ -79,7 +79,6 @@ def _inexact(node: Node) -> Node:
 
 def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
     """`quantile`, `percentile`, and their variants that leave NaN out."""
-    what, limits = ("Percentiles", "[0, 100]") if scale != 1 else ("Quantiles", "[0, 1]")
 
     def quantile(
         a: Any,
@@ -93,12 +92,10 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
         weights: Any = None,
     ) -> Any:
         node = operand(a)
-        if node.type.dtype.kind == "c":
-            raise TypeError("a must be an array of real numbers")
+        refuse_unless(node.type.dtype.kind != "c")
         wanted = np.true_divide(real(q), scale) if scale != 1 else np.asarray(real(q))
         wanted = np.asarray(wanted, None if wanted.dtype.kind == "f" else np.float64)
-        if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
-            raise ValueError(f"{what} must be in the range {limits}")
+        refuse_unless(not wanted.size or (wanted.min() >= 0 and wanted.max() <= 1))
         if wanted.ndim > 2 or node.type.dtype == np.bool_ or (ignore_nan and weights is not None):
             raise Unsupported(f"{name}: flags, weights beside NaN, or q of three axes")
         axes = axes_within(axis, node.type.ndim)
@@ -139,8 +136,7 @@ def _positions(size: int, q: tuple[float, ...], method: Any, dtype: Any) -> np.n
 
 def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     size = line.type.shape[-1]
-    if not size:
-        np.quantile(np.zeros(0), 0.5, method=method)  # raises
+    refuse_unless(size)
     positions = _positions(size, tuple(q.ravel().tolist()), method, q.dtype)
     below = np.clip(np.floor(positions), 0, size - 1).astype(np.int64)
     above = np.minimum(below + 1, size - 1)

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import check
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
 NO_VALUE: Final[Any] = np._NoValue  # NumPy's mark for an argument that is not given
@@ -69,14 +69,9 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
     check_target(out, node.type.dtype)
     delivery.check_writeable(out)
     rank = node.type.ndim - (0 if keeps(keepdims) else len(axes))
-    if out.ndim != rank:
-        raise ValueError(
-            "output parameter for reduction operation has the wrong number of dimensions: "
-            f"Found {out.ndim} but expected {rank}"
-        )
+    refuse_unless(out.ndim == rank)
     shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
-    if rank == len(shape) and out.shape != shape:
-        raise ValueError(f"output array has shape {out.shape}, the reduction {shape}")
+    refuse_unless(rank != len(shape) or out.shape == shape)
 
 
 def flags_of(where: Any, node: Node) -> Node | None:
@@ -249,8 +244,7 @@ def position(op: Op, real: Function) -> Function:
         check_positions(out)
         line = ops.reshape(node, shape=(node.type.size,)) if flat and ndim != 1 else node
         place = 0 if flat else axes[0]
-        if not line.type.shape[place]:
-            real(np.zeros(0))  # raises
+        refuse_unless(line.type.shape[place])
         if line.type.dtype.kind == "c":
             find = ops.complex_argmax if op is ops.argmax else ops.complex_argmin
             made = find(line, axis=place)
@@ -258,8 +252,7 @@ def position(op: Op, real: Function) -> Function:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
         found = kept(node, made, gone, keepdims)
-        if out is not None and out.shape != found.type.shape:  # NumPy writes to a copy of it
-            raise ValueError(f"output array does not match result of np.{op.name}.")
+        refuse_unless(out is None or out.shape == found.type.shape)
         return deliver(found, out, "unsafe")
 
     reduce.__name__ = reduce.__qualname__ = op.name
@@ -324,10 +317,7 @@ def cumulative(op: Op, neutral: int) -> Function:
         if node.type.ndim == 0:
             node = ops.reshape(node, shape=(1,))
         if axis is None:
-            if node.type.ndim > 1:
-                raise ValueError(
-                    "For arrays which have more than one dimension ``axis`` argument is required."
-                )
+            refuse_unless(node.type.ndim <= 1)
             axis = 0
         place = normalize_axis_index(operator.index(axis), node.type.ndim)
         kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
@@ -348,10 +338,8 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
     """See numpy.ptp."""
     node = operand(a)
     axes = axes_of(axis, node.type.ndim)
-    if any(node.type.shape[i] == 0 for i in axes):
-        np.ptp(np.zeros(0))  # raises
-    if node.type.dtype == BOOL:
-        raise HostOnly("NumPy raises its own error, as it does not subtract flags")
+    refuse_unless(all(node.type.shape[i] != 0 for i in axes))
+    refuse_unless(node.type.dtype != BOOL)
     check_target(out, node.type.dtype)
     extremes = ops.reduce_max, ops.reduce_min
     plain = node.type.dtype.kind != "c"

@@ -28,7 +28,7 @@ from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, recast
 
 
@@ -36,8 +36,7 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """See numpy.where."""
     if x is NO_VALUE and y is NO_VALUE:
         return nonzero(condition)
-    if x is NO_VALUE or y is NO_VALUE:
-        raise ValueError("either both or neither of x and y should be given")
+    refuse_unless(x is not NO_VALUE and y is not NO_VALUE)
     if x is None or y is None:
         raise HostOnly("None is an object")
     dtype = result_type(x, y)
@@ -93,8 +92,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
     places = within(indices, n, mode if before else "clip")  # of nothing, no index is checked
     if not node.type.size:
-        if before and after and places.type.size:
-            np.take(np.zeros(0), [0])  # raises
+        refuse_unless(not before or not after or not places.type.size)
         shape = (*node.type.shape[:place], *places.type.shape, *node.type.shape[place + 1 :])
         return _put(ops.broadcast(scalar(0, node.type.dtype), shape=shape), out)
     if isinstance(places.value, np.ndarray) and places.type.ndim == 1 and node.value is None:
@@ -122,33 +120,27 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 def lines(arr: Any, indices: Any, axis: Any) -> tuple[Node, Node, int]:
     array = asarray(indices)
-    if array.dtype.kind not in "iu":
-        raise IndexError("`indices` must be an integer array")
+    refuse_unless(array.dtype.kind in "iu")
     node = operand(arr)
     if axis is None:
-        if array.ndim != 1:
-            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        refuse_unless(array.ndim == 1)
         node = ops.reshape(node, shape=(node.type.size,))
         axis = 0
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
-    if array.ndim != node.type.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    refuse_unless(array.ndim == node.type.ndim)
     return node, within(array, node.type.shape[place]), place
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """See numpy.choose."""
     index = operand(a)
-    if index.type.ndim > 32 or len(choices) > 63:
-        np.choose(np.zeros(index.type.shape, np.intp), [0] * len(choices))  # raises
+    refuse_unless(index.type.ndim <= 32 and len(choices) <= 63)
     options = _options(choices)
     shape = np.broadcast_shapes(index.type.shape, *(node.type.shape for node in options))
-    if out is not None and np.shape(out) != shape:
-        raise TypeError("choose: invalid shape for output array.")
+    refuse_unless(out is None or np.shape(out) == shape)
     text = "invalid entry in choice array"
     value = asarray(a)
-    if mode == "raise" and index.type.dtype.kind not in "iub":
-        np.choose(np.zeros(1, index.type.dtype), [0])  # raises
+    refuse_unless(mode != "raise" or index.type.dtype.kind in "iub")
     if mode == "raise":
         positive = every(convert(index, S64) >= 0)
         low = ops.guard(positive, error=ValueError, text=text)
@@ -169,8 +161,7 @@ def _options(choices: Any) -> list[Node]:
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """See numpy.compress. The result's length depends on data; its cut is put off if possible."""
-    if np.ndim(condition) != 1:
-        raise ValueError("condition must be a 1-d array")
+    refuse_unless(np.ndim(condition) == 1)
     array = asarray(a)
     array = array.ravel() if axis is None else array
     if lazy(condition) and out is None and axis in (None, 0) and array.shape[:1] == condition.shape:

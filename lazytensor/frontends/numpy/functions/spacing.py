@@ -14,6 +14,7 @@ from lazytensor.core.lib.signal import spaced
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import common, result_type
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 
 
@@ -30,8 +31,7 @@ def linspace(
 ) -> Any:
     """See numpy.linspace."""
     count = operator.index(num)
-    if count < 0:
-        raise ValueError(f"Number of samples, {count}, must be non-negative.")
+    refuse_unless(count >= 0)
     kind = result_type(start, stop, float(count))
     first, last = (convert(node, kind) for node in common(start, stop))
     first, last = (ops.broadcast(x, shape=_both(first, last)) for x in (first, last))

@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.functions.reductions import (
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import checks
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, recast, warn_user
 
 NO_FREEDOM: Final = "Degrees of freedom <= 0 for slice"
@@ -128,8 +128,7 @@ def _spread(root: bool) -> Function:
         correction: Any = NO_VALUE,
     ) -> Any:
         if correction is not NO_VALUE:
-            if ddof != 0:
-                raise ValueError("ddof and correction can't be provided simultaneously.")
+            refuse_unless(ddof == 0)
             ddof = correction
         node = operand(a)
         axes = mean_axes(axis, node.type.ndim)
@@ -218,12 +217,8 @@ def _lined_up(weight: Node, node: Node, axis: Any, axes: Axes) -> Node:
     """Weights of some axes, reshaped to broadcast to all axes of `node`."""
     if weight.type.shape == node.type.shape:
         return weight
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if weight.type.shape != tuple(node.type.shape[i] for i in axes):
-        raise ValueError(
-            "Shape of weights must be consistent with shape of a along specified axis."
-        )
+    refuse_unless(axis is not None)
+    refuse_unless(weight.type.shape == tuple(node.type.shape[i] for i in axes))
     weight = ops.transpose(weight, axes=tuple(np.argsort(axes).tolist()))
     shape = tuple(n if i in axes else 1 for i, n in enumerate(node.type.shape))
     return ops.reshape(weight, shape=shape)
@@ -244,8 +239,7 @@ def as_method(name: str) -> Function:
     function = LAZY[name]
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if "correction" in kwargs:
-            raise TypeError(f"_{name}() got an unexpected keyword argument 'correction'")
+        refuse_unless("correction" not in kwargs)
         return function(x, *args, **kwargs)
 
     return method

@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.arrays.layout import kept
 from lazytensor.frontends.numpy.arrays.reinterpretation import through
 from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, turned
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 
 # From NumPy 2.1 on `reshape` takes `copy=False`. Before, assigning the shape raises instead.
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
@@ -93,8 +93,7 @@ def _fortran(x: Lazy, order: Any) -> bool:
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
     """See numpy.reshape."""
     x = subject(a)
-    if order in ("K", "k"):
-        raise ValueError("order 'K' is not permitted for reshaping")
+    refuse_unless(order not in ("K", "k"))
     if isinstance(copy, str):
         np.reshape(0, 1, copy=copy)  # type: ignore[call-overload]  # raises
     wanted = x.shape if shape is None else resolved(shape, x.size)
@@ -182,8 +181,7 @@ def transpose_method(x: Any, *axes: Any) -> Any:
 def matrix_transpose(x: Any, /) -> Any:
     """See numpy.matrix_transpose."""
     array = array_of(x)
-    if array.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
+    refuse_unless(array.ndim >= 2)
     return swapaxes(array, -1, -2)
 
 
@@ -202,10 +200,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     x = subject(a)
     start = normalize_axis_tuple(source, x.ndim, "source")
     end = normalize_axis_tuple(destination, x.ndim, "destination")
-    if len(start) != len(end):
-        raise ValueError(
-            "`source` and `destination` arguments must have the same number of elements"
-        )
+    refuse_unless(len(start) == len(end))
     order = [axis for axis in range(x.ndim) if axis not in start]
     for place, axis in sorted(zip(end, start, strict=True)):
         order.insert(place, axis)

@@ -15,6 +15,7 @@ from lazytensor.core.lib.quantiles import weighted_ranks
 from lazytensor.core.lib.ranking import lined
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import Axes
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 BAD = "Weights included NaN, inf or were all zero."
@@ -25,8 +26,7 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
 
     Invalid weights raise when they are computed.
     """
-    if method != "inverted_cdf":
-        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    refuse_unless(method == "inverted_cdf")
     line = lined(node, axes)
     last = line.type.ndim - 1
     if not line.type.shape[last] or weights.type.dtype.kind == "c":
@@ -61,12 +61,8 @@ def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
     shape = node.type.shape
     if weights.type.shape == shape:
         return weights
-    if len(axes) == len(shape) and len(axes) > 1:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if weights.type.shape != tuple(shape[axis] for axis in axes):
-        raise ValueError(
-            "Shape of weights must be consistent with shape of a along specified axis."
-        )
+    refuse_unless(len(axes) != len(shape) or len(axes) <= 1)
+    refuse_unless(weights.type.shape == tuple(shape[axis] for axis in axes))
     if len(axes) > 1:
         raise Unsupported("weights over several axes")
     spread = tuple(n if i in axes else 1 for i, n in enumerate(shape))

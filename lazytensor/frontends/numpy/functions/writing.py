@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.functions.results import check_cast
 from lazytensor.frontends.numpy.functions.selecting import lines
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored, write_host
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf
 
 
@@ -76,8 +76,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         return
     check_writeable(a)
     node = a.node
-    if not node.type.size and np.size(ind):
-        np.put(np.zeros(0), [0], 0)  # raises
+    refuse_unless(node.type.size or not np.size(ind))
     places = within(ind, node.type.size, mode)
     places = ops.reshape(places, shape=(places.type.size,))
     given = _assigned(v, node.type.dtype)
@@ -107,8 +106,7 @@ def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """See numpy.putmask."""
     check_writeable(a)
     node, flags = a.node, convert(operand(mask), BOOL)
-    if flags.type.size != node.type.size:
-        raise ValueError("putmask: mask and data must be the same size")
+    refuse_unless(flags.type.size == node.type.size)
     given = _brought(values, node.type.dtype)
     if not node.type.size or not given.type.size:
         return
@@ -122,13 +120,11 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """See numpy.place."""
     check_writeable(arr)
     node, flags = arr.node, convert(operand(mask), BOOL)
-    if flags.type.size != node.type.size:
-        raise ValueError("place: mask and data must be the same size")
+    refuse_unless(flags.type.size == node.type.size)
     values = _brought(vals, node.type.dtype)
     flags = ops.reshape(flags, shape=(flags.type.size,))
     if not values.type.size:
-        if np.any(real(wrapped(flags))):
-            raise ValueError("Cannot insert from an empty array!")
+        refuse_unless(not np.any(real(wrapped(flags))))
         return
     values = ops.reshape(values, shape=(values.type.size,))
     if values.type.size > 1:
@@ -166,8 +162,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """See numpy.fill_diagonal."""
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
+    refuse_unless(a.ndim >= 2)
     check_writeable(a)
     node = a.node
     shape = node.type.shape

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.modules import rest_of
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.checks import check
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
@@ -130,8 +130,7 @@ def _space(kind: str, default: Any = None) -> Function:
         cook = private("numpy.fft._pocketfft", "_cook_nd_args")
         lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
         if not len(places):
-            if kind not in ("FFT", "IFFT"):
-                raise HostOnly("a real transform over no axes: NumPy raises its own error")
+            refuse_unless(kind in ("FFT", "IFFT"))
             return asarray(a)
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
         full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]

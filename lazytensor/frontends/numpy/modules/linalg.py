@@ -34,7 +34,7 @@ from lazytensor.frontends.numpy.host.fallback import on_host
 from lazytensor.frontends.numpy.host.small import all_stay, entered
 from lazytensor.frontends.numpy.modules import rest_of
 from lazytensor.frontends.numpy.ufuncs import checks
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy, dummy
+from lazytensor.frontends.numpy.ufuncs.errors import as_numpy, dummy, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
 
 SINGULAR = "Singular matrix"
@@ -86,8 +86,7 @@ def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
         left, right = ops.stacked(left, right)
     except ShapeError as error:
         as_numpy(error, np.linalg.solve, dummy(left.type), dummy(right.type))
-    if left.type.shape[-1] != right.type.shape[-2]:
-        raise HostOnly("solve: NumPy raises its own error for shapes that do not match")
+    refuse_unless(left.type.shape[-1] == right.type.shape[-2])
     made, ok = ops.solve_checked(left, right)
     return wrap(_sure([made], ok, SINGULAR)[0])
 

@@ -1,7 +1,8 @@
 """Errors with NumPy's classes and texts, raised by NumPy itself.
 
-When a type rule refuses, NumPy is called with real arrays of the same shapes and dtypes that take
-no memory, and raises its own error.
+A function says what it needs of its arguments (`refuse_unless`). Without that the whole call is
+NumPy's, with the values. When there are none, as the call is traced, or when a type rule refuses,
+NumPy is called with real arrays of the same shapes and dtypes that take no memory.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from lazytensor.frontends.numpy.arrays.array import Lazy
 
 
 class HostOnly(TypeError):
-    """Raised for a call that only NumPy computes, mostly for a dtype that XLA lacks."""
+    """Raised for a call that only NumPy computes or refuses, mostly for a dtype that XLA lacks."""
+
+
+class Refused(HostOnly):
+    """Raised for a call that NumPy refuses, so that NumPy says why."""
+
+
+def refuse_unless(condition: object) -> None:
+    """Leave a call that NumPy refuses to NumPy. Raises: Refused."""
+    if not condition:
+        raise Refused("NumPy raises its own error")
 
 
 def dummy(type: TensorType) -> np.ndarray:
@@ -36,8 +47,8 @@ def as_numpy(error: Exception, function: Callable[..., Any], *args: Any, **kwarg
 
 
 def _stand_in(x: Any, written: bool = False) -> Any:
-    if type(x) is tuple:
-        return tuple(_stand_in(item, written) for item in x)
+    if type(x) is tuple or type(x) is list:
+        return type(x)(_stand_in(item, written) for item in x)
     if not issubclass(type(x), Lazy):
         return x
     return np.empty(x.shape, x.dtype) if written else dummy(x.type)
