@@ -130,6 +130,15 @@ def test_a_traced_call_is_refused_in_numpys_words(name: str) -> None:
         lazytensor.export(lambda y: TRACED[name](y, lnp), x)
 
 
+@pytest.mark.parametrize("name", ["array", "concatenate", "mean", "sort", "stack", "sum"])
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_a_list_that_holds_itself_is_refused(name: str, size: int) -> None:
+    items: list[Any] = [lnp.ones(size) * 2.0]
+    items.append(items)
+    with pytest.raises((ValueError, RecursionError)):
+        getattr(lnp, name)(items)
+
+
 def test_the_traceback_ends_close_to_the_users_line() -> None:
     def users_function() -> None:
         matrix(lnp) + lnp.ones(5)

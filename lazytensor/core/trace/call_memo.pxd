@@ -1,6 +1,6 @@
 cimport cython
 
-from lazytensor.core.buffers.array_base cimport Holder, node_of
+from lazytensor.core.buffers.array_base cimport node_of
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 
 
@@ -37,4 +37,4 @@ cdef class Reader:
     cpdef tuple key(self, object args, dict kwargs, list nodes)
 
     @cython.locals(node=NodeBase)
-    cdef bint _read(self, object values, list parts, list nodes) except -1
+    cdef bint _read(self, object values, list parts, list nodes, int depth) except -1

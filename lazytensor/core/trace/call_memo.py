@@ -30,6 +30,8 @@ PLAN_STEPS_BOUND: Final = 32
 """Operations, numbers included, that a plan has at most."""
 LISTED_ELEMENTS_BOUND: Final = 64
 """Elements of a list or tuple that are looked at."""
+LISTS_BOUND: Final = 8
+"""Lists and tuples in each other that are looked at: one may hold itself."""
 
 Key = tuple[Any, ...]
 
@@ -217,9 +219,9 @@ class Reader:
         if kwargs:
             parts.extend(kwargs)
             args = [*args, *kwargs.values()]
-        return tuple(parts) if self._read(args, parts, nodes) else None
+        return tuple(parts) if self._read(args, parts, nodes, 0) else None
 
-    def _read(self, values: Sequence[Any], parts: list[Any], nodes: list[Node]) -> bool:
+    def _read(self, values: Sequence[Any], parts: list[Any], nodes: list[Node], depth: int) -> bool:
         # Each value starts with a type or a class, and a list says how long it is: the parts of
         # two calls are equal only if the calls are.
         for x in values:
@@ -240,7 +242,9 @@ class Reader:
                 parts.append(x or str(x))  # which tells 0.0 from -0.0
             elif kind is tuple or kind is list:
                 parts.append(len(x))
-                if len(x) > LISTED_ELEMENTS_BOUND or not self._read(x, parts, nodes):
+                if len(x) > LISTED_ELEMENTS_BOUND or depth > LISTS_BOUND:
+                    return False
+                if not self._read(x, parts, nodes, depth + 1):
                     return False
             else:
                 return False

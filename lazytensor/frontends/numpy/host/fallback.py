@@ -124,17 +124,20 @@ def _pending(args: Any, kwargs: Any) -> list[Node]:
 
 
 def lazies(value: Any) -> list[Lazy]:
-    """The lazy arrays in nested tuples, lists and dicts."""
+    """The lazy arrays in nested tuples, lists and dicts, one of which may hold itself."""
     found: list[Lazy] = []
+    seen: set[int] = set()
     stack = [value]
     while stack:
         item = stack.pop()
         if issubclass(type(item), Lazy):
             found.append(item)
         elif type(item) in (tuple, list):
-            if not are_plain(item):
+            if id(item) not in seen and not are_plain(item):
+                seen.add(id(item))
                 stack.extend(item)
-        elif type(item) is dict:
+        elif type(item) is dict and id(item) not in seen:
+            seen.add(id(item))
             stack.extend(item.values())
     return found
 
