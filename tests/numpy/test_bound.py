@@ -13,9 +13,15 @@ import lazytensor
 import lazytensor.numpy as np
 from lazytensor.core.policy import LOSS_SECONDS
 from lazytensor.core.runtime import cost_model
-from lazytensor.core.settings import settings
+from lazytensor.core.settings import Settings, settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
+from lazytensor.frontends.numpy.host.bound import (
+    everything_lazy,
+    is_raised,
+    put_back,
+    raise_to,
+    setting,
+)
 from lazytensor.frontends.numpy.host.profitability import account
 
 BOUND = 100
@@ -51,6 +57,20 @@ def test_a_bound_that_is_raised_is_one_threads() -> None:
         False,
         True,
     )
+
+
+def test_an_assignment_ends_the_bounds_of_threads_that_have_ended() -> None:
+    elsewhere(lambda: raise_to(3 * BOUND))
+    assert type(settings) is not Settings, "the thread's bound is looked up"
+    settings.small = BOUND
+    assert type(settings) is Settings, "a plain attribute again"
+
+
+def test_an_assignment_within_a_tracers_call_leaves_it_lazy() -> None:
+    with everything_lazy():
+        settings.small = BOUND
+        assert settings.small == 0
+    assert settings.small == BOUND
 
 
 def test_what_one_thread_has_lost_is_not_anothers() -> None:

@@ -22,8 +22,13 @@ from typing import ClassVar, Final
 from lazytensor.core.settings import Settings, settings
 
 differing: Final[set[int]] = set()
-"""Threads that have a bound of their own. A thread that has ended may stay here: the others then
-look up theirs and find none."""
+"""Threads that have a bound of their own. A thread that has ended may stay here until the user
+assigns a setting: the others then look up theirs and find none."""
+
+
+_tracing: Final[set[int]] = set()
+"""Threads with a tracer's call under way."""
+_noting: Final = threading.Lock()
 
 
 class _Own(threading.local):
@@ -58,6 +63,9 @@ class _ByThread(Settings):
     def small(self, elements: int) -> None:
         vars(self)["small"] = elements
         _ByThread.assignments += 1
+        with _noting:  # no bound is raised any longer, in threads that have ended either
+            differing.intersection_update(_tracing)
+            settings.__class__ = _ByThread if differing else Settings
 
 
 def is_raised() -> bool:
@@ -89,14 +97,10 @@ def everything_lazy() -> Iterator[None]:
         _note()
 
 
-_noting: Final = threading.Lock()
-
-
 def _note() -> None:
     """Update `differing` and the settings' class to this thread's bound."""
+    me = get_ident()
     with _noting:
-        if _own.traces or _own.raised:
-            differing.add(get_ident())
-        else:
-            differing.discard(get_ident())
+        (_tracing.add if _own.traces else _tracing.discard)(me)
+        (differing.add if _own.traces or _own.raised else differing.discard)(me)
         settings.__class__ = _ByThread if differing else Settings
