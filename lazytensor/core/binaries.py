@@ -62,10 +62,10 @@ def wants_sources() -> bool:
     return flag(PURE, False)
 
 
-def fault(names: Iterable[str] | None = None) -> str | None:
+def fault(names: Iterable[str] = ()) -> str | None:
     """Why the binaries cannot be used, if they cannot.
 
-    names: the modules that must have one, if not those of the last build.
+    names: the modules that must have one besides those of the last build.
     """
     try:
         known = json.loads(MANIFEST.read_text())
@@ -76,7 +76,7 @@ def fault(names: Iterable[str] | None = None) -> str | None:
     if known.get("suffix") != BINARY_SUFFIX:
         return f"the binaries are for another one: {known.get('suffix')}"
     digests = known["sources"]
-    for name in digests if names is None else names:
+    for name in digests.keys() | names:
         stem = _stem(name)
         binary = binary_of(stem)
         if not stem.with_suffix(".pxd").exists():

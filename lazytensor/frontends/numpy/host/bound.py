@@ -24,8 +24,6 @@ from lazytensor.core.settings import Settings, settings
 differing: Final[set[int]] = set()
 """Threads that have a bound of their own. A thread that has ended may stay here until the user
 assigns a setting: the others then look up theirs and find none."""
-
-
 _tracing: Final[set[int]] = set()
 """Threads with a tracer's call under way."""
 _noting: Final = threading.Lock()
@@ -65,7 +63,7 @@ class _ByThread(Settings):
         _ByThread.assignments += 1
         with _noting:  # no bound is raised any longer, in threads that have ended either
             differing.intersection_update(_tracing)
-            settings.__class__ = _ByThread if differing else Settings
+            _choose_class()
 
 
 def is_raised() -> bool:
@@ -102,5 +100,9 @@ def _note() -> None:
     me = get_ident()
     with _noting:
         (_tracing.add if _own.traces else _tracing.discard)(me)
-        (differing.add if _own.traces or _own.raised else differing.discard)(me)
-        settings.__class__ = _ByThread if differing else Settings
+        (differing.add if _own.traces or is_raised() else differing.discard)(me)
+        _choose_class()
+
+
+def _choose_class() -> None:
+    settings.__class__ = _ByThread if differing else Settings
