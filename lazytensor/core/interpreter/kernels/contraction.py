@@ -9,23 +9,25 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.rows import Rows
+from lazytensor.core.interpreter.rows import Reference, Rows
 from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
 
 
-def _dot_general(
+def dot_general(
     x: np.ndarray,
     y: np.ndarray,
     *,
     batch: AxesPair,
     contract: AxesPair,
     dtype: np.dtype | None,
+    matmul: Reference = np.matmul,
 ) -> np.ndarray:
+    """The op's result. `matmul` multiplies two matrices, or two stacks of matrices."""
     wide = sum_dtype(x.dtype, dtype or x.dtype)
     plain = wide == x.dtype and dtype in (None, wide) and not batch[0]
     if plain and len(contract[0]) == 1 and x.ndim <= 2 and y.ndim <= 2:
         left = x if contract[0][0] == x.ndim - 1 else x.T
-        found: np.ndarray = np.matmul(left, y.T if contract[1][0] else y)
+        found: np.ndarray = matmul(left, y.T if contract[1][0] else y)
         return found
     free = [
         tuple(i for i in range(array.ndim) if i not in shared + summed)
@@ -36,7 +38,7 @@ def _dot_general(
     shared = left.shape[: len(batch[0])]
     rows, columns = (math.prod(a.shape[i] for i in f) for a, f in zip((x, y), free, strict=True))
     inner = math.prod(x.shape[i] for i in contract[0])
-    product = np.matmul(
+    product = matmul(
         left.reshape((*shared, rows, inner)).astype(wide, copy=False),
         right.reshape((*shared, inner, columns)).astype(wide, copy=False),
     )
@@ -121,4 +123,4 @@ def _correlate(windows: np.ndarray, kernel: np.ndarray, count: int) -> Any:
     return np.moveaxis(summed, -1, 1)
 
 
-ROWS: Rows = {ops.dot_general: _dot_general, ops.convolution: _convolution}
+ROWS: Rows = {ops.dot_general: dot_general, ops.convolution: _convolution}

@@ -6,17 +6,21 @@ products of matrices, where its BLAS is as fast, and arithmetic, which memory bo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.rows import HOST_KERNELS, HostKernel, Reference
+from lazytensor.core.interpreter.kernels.contraction import dot_general
+from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING, HostKernel, Reference
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import TensorType
-from lazytensor.frontends.torch.host.call import into
+from lazytensor.core.ops.contraction import AxesPair
+from lazytensor.frontends.torch.host.call import into, on_arrays
 from lazytensor.frontends.torch.host.convolution import convolution
 
 SCALAR_ELEMENTS: Final = 2**15
@@ -24,6 +28,8 @@ SCALAR_ELEMENTS: Final = 2**15
 second thread wakes up for next to nothing, and spins beside a compile."""
 VECTOR_ELEMENTS: Final = 2**16
 """The same for functions that NumPy has vector code for."""
+PRODUCTS: Final = 2**20
+"""Products of two numbers from which a second thread makes up for the call of torch's kernel."""
 SHARED_FLOATS: Final = frozenset([F32, F64])
 """Dtypes of floats that NumPy and torch share."""
 aten: Final = torch.ops.aten
@@ -40,6 +46,18 @@ def _elementwise(kernel: Callable[..., Any], least: int) -> HostKernel:
         return into(kernel, type.dtype, type.shape)
 
     return row
+
+
+def _product(
+    operands: Sequence[TensorType], type: TensorType, *, contract: AxesPair, **attrs: Any
+) -> Reference | None:
+    """Products by torch, where its threads spin: NumPy's take one thread then."""
+    x, y = operands
+    if x.dtype not in SHARED_FLOATS or not x.dtype == y.dtype == type.dtype:
+        return None
+    if type.size * math.prod(x.shape[i] for i in contract[0]) < PRODUCTS:
+        return None
+    return partial(dot_general, contract=contract, matmul=on_arrays(aten.matmul.default), **attrs)
 
 
 SCALAR: Final[dict[Op[Any], Any]] = {
@@ -59,3 +77,5 @@ VECTOR: Final[dict[Op[Any], Any]] = {
 HOST_KERNELS.update({op.name: _elementwise(f, SCALAR_ELEMENTS) for op, f in SCALAR.items()})
 HOST_KERNELS.update({op.name: _elementwise(f, VECTOR_ELEMENTS) for op, f in VECTOR.items()})
 HOST_KERNELS[ops.convolution.name] = convolution
+if SPINNING:
+    HOST_KERNELS[ops.dot_general.name] = _product
