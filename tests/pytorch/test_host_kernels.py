@@ -20,6 +20,7 @@ from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.program_cache import cache
+from lazytensor.frontends.torch.host import kernels
 from lazytensor.frontends.torch.host.kernels import SCALAR, VECTOR, VECTOR_ELEMENTS
 from lazytensor.frontends.torch.host.layers import LAYERS, UPDATES
 
@@ -56,6 +57,30 @@ def test_functions(op: Op, dtype: Any) -> None:
     x[: special.size] = special
     with np.errstate(all="ignore"):
         assert_same(by_both(op, x), dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shapes", "attrs"),
+    [
+        (((128, 160), (128, 160)), {"contract": ((1,), (1,))}),
+        (((128, 160), (128, 160)), {"contract": ((0,), (0,))}),
+        (((8, 64, 96), (8, 64, 32)), {"batch": ((0,), (0,)), "contract": ((1,), (1,))}),
+        (((40, 8, 96), (96, 128)), {"contract": ((2,), (0,))}),
+        (((64, 4, 32), (4, 32, 256)), {"contract": ((1, 2), (0, 1))}),
+    ],
+)
+def test_products_where_torchs_threads_spin(
+    monkeypatch: pytest.MonkeyPatch, shapes: Any, attrs: dict[str, Any], dtype: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=shape).astype(dtype) for shape in shapes]
+    monkeypatch.setattr(kernels, "SPINNING", {})
+    assert by_both(ops.dot_general, *arrays, **attrs) is None
+    monkeypatch.setattr(kernels, "SPINNING", {"torch": None})
+    assert_same(by_both(ops.dot_general, *arrays, **attrs), dtype)
+    small = rng.normal(size=(8, 8)).astype(dtype)
+    assert by_both(ops.dot_general, small, small, contract=((1,), (0,))) is None
 
 
 LINES = [(512, 64), (8, 64, 64)]
@@ -168,7 +193,7 @@ def test_the_gradient_of_a_kernel_may_be_torchs_within_a_program(
     """If it is found to be the fastest form, with threads that do not spin."""
     monkeypatch.setattr(lazytensor.settings, "tier", "compile")
     monkeypatch.setattr(lazytensor.settings, "disk", False)
-    monkeypatch.setattr(library, "SPINNING", set())
+    monkeypatch.setattr(library, "SPINNING", {})
     taken = []
 
     def last(name: str, type: Any, operands: Any, forms: Any, *_: Any) -> str:

@@ -11,7 +11,7 @@ from lazytensor.backends.xla import callbacks, client, module
 from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.tables import HOST
 from lazytensor.core import ops
-from lazytensor.core.device import blas
+from lazytensor.core.device import host_threads
 from lazytensor.core.ir.dtypes import F64, NARROW_INTS
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.types import tensor_type
@@ -40,9 +40,10 @@ SAMPLES = by_op()
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """The number of BLAS threads decides in which order a product adds: one, for both sides."""
-    before = blas.take_one_thread()
+    narrowed = [(host_threads.products(), host_threads.products().size())]
+    host_threads.products().resize(1)
     yield
-    blas.give_back(before)
+    host_threads.widen(narrowed)
 
 
 @pytest.mark.usefixtures("compiled", "one_thread")

@@ -22,6 +22,3 @@ HostKernel = Callable[..., Reference | None]
 host runs an op, or None where it has none that is faster than the reference."""
 HOST_KERNELS: Final[dict[str, HostKernel]] = {}
 """By an op's name: the kernels of a frontend's own framework, which is loaded anyway."""
-SPINNING: Final[set[str]] = set()
-"""Frameworks whose threads spin for a while after each kernel, on the processors that the threads
-of NumPy's products would take."""

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
-from lazytensor.core.device import blas, gil
+from lazytensor.core.device import gil, host_threads
 from lazytensor.core.device.backend import Effort, backend
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.recording import Place, user_place
@@ -45,7 +45,7 @@ class Job:
     `compiles`: whether that pays where nothing is on disk. `changes`: of the slots' history, when
     the job was made. `is_recorded`: whether the program is the one that was recorded. `how` is set
     last: "compiled", "loaded from disk", "missing" from there, "failed", or "twin" where another
-    program is run. `threads`: of the host's products, before `hurry`; 0 without it.
+    program is run.
     """
 
     def __init__(self, run: Run, compiles: bool, effort: Effort = Effort.APART) -> None:
@@ -64,7 +64,6 @@ class Job:
         self.found: Found | None = None
         self.twin: Twin | None = None
         self.error: Exception | None = None
-        self.threads = 0
 
     def is_good(self, run: Run) -> bool:
         """Whether the executable may be run: the slots are what it assumes."""
@@ -110,14 +109,13 @@ def is_under_way(entry: Entry) -> bool:
 
 
 def hurry(entry: Entry) -> None:
-    """Leave a processor to the job of an entry: the host's products take one thread until it ends.
+    """Leave a processor to the job of an entry: the host's kernels take one thread until it ends.
 
-    Their threads spin for a while after each product, so that little else ever runs.
+    Their threads spin for a while after each kernel, so that little else ever runs.
     """
     with _queue.changed:
-        job = entry.job
-        if job is not None and not job.how and not job.threads:
-            job.threads = blas.take_one_thread()
+        if is_under_way(entry):
+            host_threads.claim(entry.job)
 
 
 def finish(entry: Entry) -> None:
@@ -255,8 +253,7 @@ def _do(job: Job) -> None:
         job.error, how = error, "failed"
     with _queue.changed:
         job.how = how
-        if job.threads:
-            blas.give_back(job.threads)
+        host_threads.release(job)
         _queue.changed.notify_all()
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
-from lazytensor.core.device import blas, interrupts
+from lazytensor.core.device import host_threads, interrupts
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import compute, takes, with_leaves
-from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING
+from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.recording import user_place
@@ -98,9 +98,8 @@ def _interpret(run: Run) -> None:
     given = _given(exact)
     leaves = exact.found.leaves
     values: list[Any] = [None] * len(program.instructions)
-    # OpenBLAS's threads spin for a while after a product, where those of a kernel would run.
     convolves = exact.entry.extent.convolves and ops.convolution.name in HOST_KERNELS
-    threads = blas.take_one_thread() if convolves or SPINNING else 0
+    narrowed = host_threads.narrow(convolves)
     try:
         with locking.outside(exact.outputs, exact.entry.extent.largest):
             values[:] = with_leaves(program, [on_host(x.value) for x in leaves])
@@ -119,8 +118,7 @@ def _interpret(run: Run) -> None:
             _settle_computed(exact, values)
         raise
     finally:
-        if threads:
-            blas.give_back(threads)
+        host_threads.widen(narrowed)
         _log(run, "interpreted", None, before)
 
 

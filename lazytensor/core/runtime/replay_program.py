@@ -19,12 +19,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.device import blas, interrupts
+from lazytensor.core.device import host_threads, interrupts
 from lazytensor.core.device.backend import backend, is_apart, on_host
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.interpreter.interpreter import REUSE_BYTES
 from lazytensor.core.interpreter.kernels import REFERENCES
-from lazytensor.core.interpreter.rows import SPINNING
 from lazytensor.core.interpreter.small_program import SmallProgram
 from lazytensor.core.interpreter.work import Work
 from lazytensor.core.ir.graph import NumberedGraph
@@ -138,14 +137,14 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         entry.observe(pack(program, graph.slots), graph.owned)
     start = cut_at + metrics.spent("cutting", cut_at)
     values = entry.small.values_of([_host_value(leaf) for leaf in graph.leaves])
-    threads = blas.take_one_thread() if SPINNING else 0  # see `executor._interpret`
+    narrowed = host_threads.narrow() if host_threads.SPINNING else ()
     try:
         with locking.outside(graph.outputs, extent.largest):
             found = list(map(in_rows, entry.small.run(values)))
             seconds = metrics.spent("interpreting", start)
     finally:
-        if threads:
-            blas.give_back(threads)
+        if narrowed:
+            host_threads.widen(narrowed)
     entry.trial.interpreted(seconds)
     _settle(graph.outputs, found)
     return True

@@ -12,8 +12,9 @@ from lazytensor.backends.xla.callbacks import called
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.emitter import Emitter
 from lazytensor.core import ops
+from lazytensor.core.device.host_threads import SPINNING
 from lazytensor.core.interpreter.convolutions import Role, call_of
-from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING
+from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.types import TensorType
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.interpreter.rows import SPINNING, Reference
+from lazytensor.core.device.host_threads import SPINNING, Pool
+from lazytensor.core.interpreter.rows import Reference
 
 _from_numpy: Final[Callable[[np.ndarray], Any]] = torch.from_numpy  # before `sharing` replaces it
 _SKIPPED_KEYS: Final = (
@@ -30,7 +31,7 @@ EXCLUDED: Final = _excluded()
 """What is between a call and a CPU kernel: autograd, autocast and the user's modes."""
 
 if os.environ.get("OMP_WAIT_POLICY", "").lower() != "passive":
-    SPINNING.add("torch")
+    SPINNING["torch"] = Pool(torch.get_num_threads, torch.set_num_threads)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch warns once that an array is read-only: nothing writes

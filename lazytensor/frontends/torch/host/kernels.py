@@ -1,7 +1,8 @@
 """Ops that torch's CPU kernels run faster than NumPy: its threads, vector units and oneDNN.
 
 The interpreter asks each row for a function, given the types of one instruction. NumPy keeps
-products of matrices, where its BLAS is as fast, and arithmetic, which memory bounds.
+arithmetic, which memory bounds, and products of matrices, where its BLAS is as fast: torch computes
+large ones where its threads spin, beside which a second team of threads would be in the way.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
+from lazytensor.core.device.host_threads import SPINNING
 from lazytensor.core.interpreter.kernels.contraction import dot_general
-from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING, HostKernel, Reference
+from lazytensor.core.interpreter.rows import HOST_KERNELS, HostKernel, Reference
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import TensorType
@@ -53,7 +55,7 @@ def _product(
 ) -> Reference | None:
     """Products by torch, where its threads spin: NumPy's take one thread then."""
     x, y = operands
-    if x.dtype not in SHARED_FLOATS or not x.dtype == y.dtype == type.dtype:
+    if not SPINNING or x.dtype not in SHARED_FLOATS or not x.dtype == y.dtype == type.dtype:
         return None
     if type.size * math.prod(x.shape[i] for i in contract[0]) < PRODUCTS:
         return None
@@ -77,5 +79,4 @@ VECTOR: Final[dict[Op[Any], Any]] = {
 HOST_KERNELS.update({op.name: _elementwise(f, SCALAR_ELEMENTS) for op, f in SCALAR.items()})
 HOST_KERNELS.update({op.name: _elementwise(f, VECTOR_ELEMENTS) for op, f in VECTOR.items()})
 HOST_KERNELS[ops.convolution.name] = convolution
-if SPINNING:
-    HOST_KERNELS[ops.dot_general.name] = _product
+HOST_KERNELS[ops.dot_general.name] = _product
