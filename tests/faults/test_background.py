@@ -227,3 +227,20 @@ print(others == mine, low in ((os.SCHED_IDLE, nice), (os.SCHED_OTHER, 10)))
 """
     done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
     assert done.stdout == "True True\n"
+
+
+def test_a_look_for_a_program_that_is_not_on_disk_imports_no_backend(tmp_path: Path) -> None:
+    looking = PROLOGUE.replace("COMPILING_SHARE = 1e-6", "pays = lambda *_: False")
+    program = """
+from lazytensor.core.device.backend import is_loaded
+cost_model.TRYING_SHARE = 1e-9  # all that comes back is looked for
+cost_model.may_import = lambda *_: True
+step()
+step()
+background.drain()
+print(is_loaded())
+"""
+    assert run(looking + program, **disk(tmp_path)).stdout == "False\n"
+    compiling = "until_it_compiles(); background.drain()"
+    assert run(PROLOGUE + compiling, **disk(tmp_path)).stdout == ""
+    assert run(looking + program, **disk(tmp_path)).stdout == "True\n"

@@ -14,6 +14,7 @@ from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.builder import Builder, Value
 from lazytensor.backends.xla.callbacks import Callback, called, can_be_called
 from lazytensor.backends.xla.limits import Refused
+from lazytensor.core.device import gil
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
@@ -121,6 +122,7 @@ def emit(
     uses = Counter(chain.from_iterable(operands for _, operands, _, _ in program.instructions))
     kept = {i for i in program.outputs if not isinstance(program.instructions[i][3], tuple)}
     for i, (op, operands, attrs, type) in enumerate(program.instructions):
+        gil.rest()
         if op is PARAMETER:
             values.append(next(inputs))
         elif op in SLOTS:

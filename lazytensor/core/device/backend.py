@@ -115,6 +115,9 @@ class Executable(Protocol):
     def serialize(self) -> bytes:
         """Bytes that `Backend.load` takes."""
 
+    def temporary_bytes(self) -> int:
+        """Bytes that a run needs besides its inputs and results; 0 if that is not known."""
+
     def collectives(self) -> list[Collective]:
         """The exchanges between devices, if it runs on a mesh."""
 
@@ -254,7 +257,7 @@ def undisturbed(function: Callable[[], T]) -> T:
     What imports parts of jax could otherwise be left half imported, and unusable from then on.
     """
     with gil.uncollected():  # a finalizer might wait there for a lock of the waiting thread
-        return in_thread(function).result()
+        return in_thread(gil.resting_alike(function)).result()
 
 
 def in_thread(function: Callable[[], T]) -> Future[T]:
@@ -281,6 +284,7 @@ def _import(module: str) -> Any:
         return import_module(module)
     finally:
         random.set_bit_generator(stream)
+        gil.garbage.promote()
 
 
 def is_loaded() -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lazytensor.core.ir.attribute import Definition
 from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
 from lazytensor.core.ops.contraction import convolution
@@ -40,17 +42,19 @@ def extent_of(program: Program) -> Work:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
     largest = max((size_of(lines[i][3]) for i in met), default=0)
-    return Work(elements, largest, _convolves(program))
+    return Work(elements, largest, has_op(program, convolution))
 
 
-def _convolves(program: Program) -> bool:
-    """Whether there are convolutions, in the bodies of composites too."""
+def has_op(program: Program, wanted: Op) -> bool:
+    """Whether a program has an op, in the bodies of composites and of loops too."""
     lines = program.instructions
     for op, operands, attrs, _ in lines:
-        if op is convolution:
+        if op is wanted:
             return True
+        bodies = [p for value in attrs if isinstance(value, Definition) for p in value.programs]
         if isinstance(op, Composite):
             types = tuple(lines[i][3] for i in operands)
-            if _convolves(op.program(types, op.attrs_of(attrs))):
-                return True
+            bodies.append(op.program(types, op.attrs_of(attrs)))
+        if any(has_op(body, wanted) for body in bodies):
+            return True
     return False

@@ -18,6 +18,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
@@ -30,6 +31,7 @@ from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.runtime import equivalent_programs, fork, locking
 from lazytensor.core.runtime.compilation import reason
 from lazytensor.core.runtime.program_cache import Entry, Twin
+from lazytensor.core.runtime.rehearsal import rehearse
 from lazytensor.core.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -43,9 +45,9 @@ class Job:
     """A program whose executable is wanted, and what was found. `place`: the user's line.
 
     `compiles`: whether that pays where nothing is on disk. `changes`: of the slots' history, when
-    the job was made. `is_recorded`: whether the program is the one that was recorded. `how` is set
-    last: "compiled", "loaded from disk", "missing" from there, "failed", or "twin" where another
-    program is run.
+    the job was made. `data`: the slots that the executable is given. `is_recorded`: whether the
+    program is the one that was recorded. `how` is set last: "compiled", "loaded from disk",
+    "missing" from there, "failed", or "twin" where another program is run.
     """
 
     def __init__(self, run: Run, compiles: bool, effort: Effort = Effort.APART) -> None:
@@ -57,6 +59,7 @@ class Job:
         self.wanted: Wanted = disk_cache.wanted(entry, run.owned)
         self.compiles, self.effort = compiles, effort
         self.changes = entry.history.changes
+        self.data = entry.history.data(run.packed)
         self.owned: Sequence[bool] = run.owned
         self.is_recorded = run.exact is None
         self.place: Place | None = user_place()
@@ -126,7 +129,8 @@ def finish(entry: Entry) -> None:
             _queue.jobs.remove(job)
             entry.job = None
         elif job is not None:
-            _queue.changed.wait_for(lambda: job.how or _queue.closed)
+            with gil.without_rest():
+                _queue.changed.wait_for(lambda: job.how or _queue.closed)
 
 
 def take(run: Run) -> None:
@@ -180,7 +184,7 @@ def load(run: Run) -> bool:
 
 def drain() -> None:
     """Wait until no job is queued or under way."""
-    with _queue.changed:
+    with gil.without_rest(), _queue.changed:
         _queue.changed.wait_for(lambda: not _queue.jobs and _queue.idle)
 
 
@@ -201,7 +205,7 @@ def _close() -> None:
         _queue.closed = True
         _queue.jobs.clear()
         _queue.changed.notify_all()
-    with working:
+    with gil.without_rest(), working:
         pass
 
 
@@ -261,12 +265,16 @@ def _found(job: Job) -> str:
     """What is found for a job, in a word; the job has the rest."""
     from lazytensor.core.runtime import disk_cache
 
-    backend()
     program, entry = job.wanted.program, job.entry()
     if job.is_recorded and entry is not None:
         job.twin = equivalent_programs.find(entry)
         if job.twin is not None:
             return "twin"
+    is_kept = disk_cache.has(program)
+    if not (is_kept or job.compiles):
+        return "missing"
+    with gil.without_rest() if is_kept else nullcontext():
+        backend()
     how = LOADED
     job.found = disk_cache.find(job.wanted)
     if job.found is None:
@@ -276,4 +284,6 @@ def _found(job: Job) -> str:
         job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
     if job.is_recorded and entry is not None:
         equivalent_programs.remember(entry)
+    if job.found.history is job.wanted.history:
+        rehearse(job.found.executable, program, job.data)
     return how

@@ -1,7 +1,8 @@
 """Executables on disk: on by default, bounded, written atomically, never trusted.
 
 A file holds a checksum, the whole key (the program's text, the baked slots, the donations, and the
-backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
+backend's fingerprint) and the executable. Its name is the hash of the program, by which one without
+an executable is found out before the backend is imported, and of the key. The key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
 once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
 process need not find out again which of them vary.
@@ -38,6 +39,8 @@ Pairs = tuple[tuple[int, int], ...]
 """Donations, see `donation.donations`."""
 
 MAGIC: Final = b"lazytensor 1\n"
+SEPARATOR: Final = b"\0"
+"""What is between a program's text and the rest of a key."""
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
 CHOICES_SUFFIX: Final = ".json"
@@ -122,6 +125,12 @@ class Found(NamedTuple):
 
     executable: Executable
     history: SlotHistory
+
+
+def has(program: Program) -> bool:
+    """Whether an executable of the program is on disk, for whichever slots and backend."""
+    name = f"{_hash(_text(program).encode())}*{SUFFIX}"
+    return settings.disk and any(True for _ in folder().glob(name))
 
 
 def find(this: Wanted) -> Found | None:
@@ -223,7 +232,8 @@ def identity(this: Wanted) -> str:
 
 
 def _key(this: Wanted, text: str) -> bytes:
-    return f"{text}\n{this.assumed.text()}\n{this.pairs}\n".encode() + backend().fingerprint()
+    rest = f"{this.assumed.text()}\n{this.pairs}\n".encode() + backend().fingerprint()
+    return text.encode() + SEPARATOR + rest
 
 
 def _text(program: Program) -> str:
@@ -233,7 +243,12 @@ def _text(program: Program) -> str:
 
 
 def _path(key: bytes, suffix: str = SUFFIX) -> Path:
-    return folder() / (hashlib.sha256(key).hexdigest() + suffix)
+    return folder() / (_hash(key.partition(SEPARATOR)[0]) + _hash(key) + suffix)
+
+
+def _hash(text: bytes) -> str:
+    """Half of the text's hash, as a part of a file's name."""
+    return hashlib.sha256(text).hexdigest()[:32]
 
 
 def _paths(*suffixes: str) -> list[Path]:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core.buffers.cell import writing
+from lazytensor.core.device import gil
 from lazytensor.core.runtime.locking import forget_others, lock, wait_for_all, working
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
@@ -47,11 +48,12 @@ def announce(threads: Threads) -> None:
 def _before() -> None:
     if _taken:  # it was asked to watch twice
         return
-    for each in LOCKS:
-        each.acquire()
-        _taken.append(each)
-        if each is lock:
-            wait_for_all()
+    with gil.without_rest():
+        for each in LOCKS:
+            each.acquire()
+            _taken.append(each)
+            if each is lock:
+                wait_for_all()
     for threads in _threads:
         threads.finish()
 

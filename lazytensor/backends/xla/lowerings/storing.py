@@ -17,6 +17,8 @@ from typing import Any, Final
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
+from lazytensor.core.device import gil
+
 LOOP: Final = 2**14
 """Cost of one more loop, in cheap operations."""
 CACHED_RATIO: Final = 8
@@ -123,6 +125,7 @@ def store_shared(module: ir.Module, block: ir.Block) -> None:
     if len(loops) > LONGEST:
         _shorten(module, loops)
     for number, node in enumerate(loops.values()):
+        gil.rest()
         _price(node, loops)
         if _is_better_stored(node):
             _outline(module, f"stored_{number}", node, loops)
@@ -131,6 +134,7 @@ def store_shared(module: ir.Module, block: ir.Block) -> None:
 def _shorten(module: ir.Module, loops: Loops) -> None:
     """Store values in the middle of loops that are too long."""
     for node in loops.values():
+        gil.rest()
         _price(node, loops)
     for number, node in enumerate(_between(loops)):
         if len(_loop_of(node, loops)[0]) > LONG // 2:

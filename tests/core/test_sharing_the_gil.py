@@ -1,0 +1,87 @@
+"""How the thread that compiles shares the GIL: it rests, unless somebody waits for it."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+import weakref
+from threading import Thread
+
+import pytest
+
+from lazytensor.core.device import gil
+
+
+@pytest.fixture
+def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds for which a thread rested."""
+    found: list[float] = []
+    monkeypatch.setattr(gil.time, "sleep", found.append)
+    return found
+
+
+def work() -> None:
+    end = time.perf_counter() + 2 * gil.WORK_SECONDS
+    while time.perf_counter() < end:
+        pass
+
+
+def test_a_thread_that_yields_rests_in_proportion_to_its_work(rests: list[float]) -> None:
+    with gil.yielding():
+        gil.rest()
+        work()
+        gil.rest()
+        gil.rest()
+    work()
+    gil.rest()
+    assert len(rests) == 1
+    assert rests[0] >= gil.REST * 2 * gil.WORK_SECONDS
+
+
+def test_it_does_not_rest_while_somebody_waits(rests: list[float]) -> None:
+    with gil.yielding(), gil.without_rest():
+        work()
+        gil.rest()
+    assert rests == []
+
+
+@pytest.mark.parametrize("yields", [False, True])
+def test_a_thread_that_works_for_it_rests_if_it_does(rests: list[float], yields: bool) -> None:
+    def working() -> None:
+        work()
+        gil.rest()
+
+    def started() -> None:
+        thread = Thread(target=gil.resting_alike(working))
+        thread.start()
+        thread.join()
+
+    if yields:
+        with gil.yielding():
+            started()
+    else:
+        started()
+    assert len(rests) == yields
+
+
+def test_an_import_rests_between_modules(rests: list[float]) -> None:
+    with gil.yielding():
+        work()
+        sys.modules.pop("colorsys", None)
+        import colorsys  # noqa: F401
+    assert len(rests) == 1
+
+
+def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself = ring  # type: ignore[attr-defined]
+    seen = weakref.ref(ring)
+    gil.garbage.promote()
+    assert gc.get_count()[1:] == (0, 0)
+    del ring
+    gc.collect()
+    assert seen() is None
