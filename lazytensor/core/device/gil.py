@@ -21,7 +21,7 @@ SWITCH_SECONDS: Final = 3e-5
 """Seconds that another thread waits for the GIL while this one has it."""
 WORK_SECONDS: Final = 1e-3
 """Seconds of work after which a thread rests."""
-REST: Final = 2.0
+REST_PER_WORK: Final = 2.0
 """Seconds of rest for each second of work."""
 _before: Final[list[float]] = []
 """The switch interval before each `yielding`."""
@@ -94,7 +94,7 @@ def rest() -> None:
         worked = time.perf_counter() - _pace.since
         if worked > WORK_SECONDS:
             if not _impatient:
-                time.sleep(REST * worked)
+                time.sleep(REST_PER_WORK * worked)
             _pace.since = time.perf_counter()
 
 

@@ -1,7 +1,7 @@
 """Compiling in the background: a thread makes executables, and nobody waits.
 
-Data flow: `tiers` finds that a program is due → `want` queues a `Job` → the worker imports the
-backend, looks the program up on disk, and compiles it if it is not there → the program's next run
+Data flow: `tiers` finds that a program is due → `want` queues a `Job` → the worker looks the
+program up on disk, imports the backend, and loads or compiles the program → the program's next run
 takes what the job has found (`take`). Until then the host runs the program. Invariants:
 
 - A job has all that it needs when it is made. The worker changes nothing that a run reads.
@@ -18,7 +18,6 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
@@ -270,20 +269,28 @@ def _found(job: Job) -> str:
         job.twin = equivalent_programs.find(entry)
         if job.twin is not None:
             return "twin"
-    is_kept = disk_cache.has(program)
-    if not (is_kept or job.compiles):
-        return "missing"
-    with gil.without_rest() if is_kept else nullcontext():
-        backend()
-    how = LOADED
-    job.found = disk_cache.find(job.wanted)
+    how, job.found = LOADED, _kept(job)
     if job.found is None:
         if not job.compiles:
             return "missing"
         how = "compiled"
         job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
+        rehearse(job.found.executable, program, job.data)
     if job.is_recorded and entry is not None:
         equivalent_programs.remember(entry)
-    if job.found.history is job.wanted.history:
-        rehearse(job.found.executable, program, job.data)
     return how
+
+
+def _kept(job: Job) -> Found | None:
+    """What is on disk. It will be there soon, so that it gets a processor and the GIL."""
+    from lazytensor.core.runtime import disk_cache
+
+    if not disk_cache.has(job.wanted.program):
+        return None
+    host_threads.claim(job)
+    try:
+        with gil.without_rest():
+            backend()
+            return disk_cache.find(job.wanted)
+    finally:
+        host_threads.release(job)
