@@ -120,6 +120,23 @@ def test_another_executable_is_timed_anew() -> None:
     assert not trial.interprets()
 
 
+def test_another_executable_waits_until_it_may_be_tried() -> None:
+    """Or XLA would run it untimed from then on, however slow it is."""
+    trial = begun(XLAS / 2)
+    while not trial.is_decided():
+        run(trial, XLAS / 2, 9 * XLAS)
+    trial.renew()
+    runs = 0
+    while not trial.is_open():
+        assert trial.interprets()
+        run(trial, XLAS / 2, 9 * XLAS)
+        runs += 1
+    assert 0 < runs < 10_000
+    while not trial.is_decided():
+        run(trial, XLAS / 2, XLAS / 9)
+    assert not trial.interprets()
+
+
 def test_what_was_found_is_known_while_both_are_timed_again() -> None:
     trial = begun(2 * XLAS, 1000)
     while not trial.is_decided():

@@ -55,8 +55,10 @@ class Trial:
 
     def interprets(self) -> bool:
         """Whether the next run is the host's, for the trial's sake or as the faster one."""
-        if self._seconds(XLA) == inf or self.is_open():
+        if self.is_open():
             return False
+        if self._seconds(XLA) == inf:  # an executable that may not be tried yet, if there is one
+            return self._may_open
         return self._is_tried(HOST) or self._is_hosts()
 
     def is_open(self) -> bool:

@@ -1,22 +1,25 @@
 """A `tf.function` as TensorFlow itself runs it: until there is an executable, or if none is faster.
 
 TensorFlow runs a body in one call, in parallel and with fused kernels; the interpreter runs it op
-by op. Data flow: operands → tensors that share their memory, and variables made for this call →
-TensorFlow's function → its results and the variables' values, as arrays that share TensorFlow's
-memory. Invariants:
+by op. Data flow: operands → tensors that share their memory, and variables: those of the last call
+if it gave these values, or new ones → TensorFlow's function → its results and the variables'
+values, as arrays that share TensorFlow's memory. Invariants:
 
 - The user's variables are not touched: their cells have their values.
 - TensorFlow copies shared memory before it writes to a variable: no operand changes, no result.
+- One call at a time has a variable. It lives no longer than the array that shows its value.
 - Where TensorFlow refuses values, as an assertion fails, the body is interpreted: its flags say so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from math import inf
 from time import perf_counter
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 from tensorflow.python import pywrap_tfe
@@ -35,6 +38,27 @@ _execute_function: Final = pywrap_tfe.TFE_Py_Execute
 REFUSALS: Final = (OpError, core._NotOkStatusException)
 """What TensorFlow raises, depending on its version, for values that it refuses."""
 Form = tuple[Any, ...]
+
+
+class _Variables:
+    """Variables of earlier calls by their places, beside the arrays that show their values."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[ref[np.ndarray], Any]] = {}
+
+    def take(self, place: int, value: np.ndarray) -> Any:
+        """The variable there, for this call alone, if it has the value; else None."""
+        found = self._kept.pop(place, None)
+        return found[1] if found is not None and found[0]() is value else None
+
+    def keep(self, place: int, value: np.ndarray, variable: Any) -> None:
+        """Keep a variable for the next call, as long as the array lives."""
+        self._kept[place] = ref(value, partial(self._forget, place)), variable
+
+    def _forget(self, place: int, seen: ref[np.ndarray]) -> None:
+        found = self._kept.get(place)
+        if found is not None and found[0] is seen:
+            self._kept.pop(place, None)
 
 
 class NativeCall:
@@ -58,6 +82,7 @@ class NativeCall:
         self.name = name
         self.forms, self.variables = forms, variables
         self.results, self.written, self.has_flag = results, written, has_flag
+        self.kept = _Variables()
 
     def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
         """The node's results, of operands that may have constants of the body at their end."""
@@ -68,11 +93,13 @@ class NativeCall:
             return EagerTensor(array, here.device_name, None)
 
         count = sum(form[0] == "data" for form in self.forms)
-        data = iter(operands[:count])
+        data, values = iter(operands[:count]), list(operands[count:])
         handles = [
-            _variable(here, type, tensor(value))
-            for type, value in zip(self.variables, operands[count:], strict=False)
+            self.kept.take(i, value) for i, value in enumerate(values[: len(self.variables)])
         ]
+        for i, type in enumerate(self.variables):
+            if handles[i] is None:
+                handles[i] = _variable(here, type, tensor(values[i]))
         inputs = [_input(form, data, handles, tensor) for form in self.forms]
         attrs = tuple(chain(*here.function_call_options.as_attrs().items()))
         made = _execute_function(
@@ -83,6 +110,10 @@ class NativeCall:
             dtype = TF[self.variables[i].dtype]
             kept.append(execute(here, "ReadVariableOp", None, handles[i], "dtype", dtype))
         found = tuple(map(array_of, kept))
+        for i, value in zip(self.written, found[len(kept) - len(self.written) :], strict=True):
+            values[i] = value
+        for i, handle in enumerate(handles):
+            self.kept.keep(i, values[i], handle)
         return (*found, np.ones((), np.bool_)) if self.has_flag else found
 
 
