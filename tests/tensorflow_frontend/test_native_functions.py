@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -178,6 +179,42 @@ def test_variables_of_the_calls_do_not_pile_up(native: list[str]) -> None:
             taken.append(_resident_bytes())
     assert taken[-1] - taken[3] < 20e6
     assert len(native) == 400
+
+
+def test_a_variable_is_made_anew_only_for_a_value_from_elsewhere(
+    native: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    make = functions._variable
+    monkeypatch.setattr(functions, "_variable", lambda *args: made.append(args) or make(*args))
+    with lazytensor.tf.enabled():
+        v = tf.Variable(X)
+        function = tf.function(lambda x: v.assign_add(x))
+        for _ in range(ROUNDS):
+            function(tf.constant(X))
+        assert len(made) == 1
+        v.assign(X)
+        for _ in range(ROUNDS):
+            function(tf.constant(X))
+        np.testing.assert_array_equal(v.numpy(), (1 + ROUNDS) * X)
+    assert len(made) == 2
+    assert len(native) == 2 * ROUNDS
+
+
+def test_a_kept_variable_ends_with_the_array_that_shows_its_value() -> None:
+    class Handle:
+        pass
+
+    kept, value, handle = functions._Variables(), X.copy(), Handle()
+    seen = weakref.ref(handle)
+    kept.keep(0, value, handle)
+    assert kept.take(0, X.copy()) is None  # another array: the variable is dropped
+    kept.keep(0, value, handle)
+    assert kept.take(0, value) is handle
+    assert kept.take(0, value) is None  # one call at a time has it
+    kept.keep(0, value, handle)
+    del handle, value
+    assert seen() is None
 
 
 def _resident_bytes() -> int:
