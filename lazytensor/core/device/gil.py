@@ -23,6 +23,8 @@ WORK_SECONDS: Final = 1e-3
 """Seconds of work after which a thread rests."""
 REST_PER_WORK: Final = 2.0
 """Seconds of rest for each second of work."""
+LONGEST_REST: Final = 0.01
+"""Seconds of a rest, at most: after work in one piece, as measuring is, and waiting for XLA."""
 _before: Final[list[float]] = []
 """The switch interval before each `yielding`."""
 
@@ -94,7 +96,7 @@ def rest() -> None:
         worked = time.perf_counter() - _pace.since
         if worked > WORK_SECONDS:
             if not _impatient:
-                time.sleep(REST_PER_WORK * worked)
+                time.sleep(min(REST_PER_WORK * worked, LONGEST_REST))
             _pace.since = time.perf_counter()
 
 

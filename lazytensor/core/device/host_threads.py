@@ -30,8 +30,8 @@ Narrowed = Sequence[tuple[Pool, int]]
 
 _NAMES: Final = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads")
 """How NumPy's wheels and a system's OpenBLAS name the functions."""
-_claims: Final[list[object]] = []
-"""The compiles that need a processor."""
+_claims: Final[set[object]] = set()
+"""What needs a processor: a compile, say."""
 
 
 @cache
@@ -48,14 +48,13 @@ def products() -> Pool:
 
 
 def claim(claimant: object) -> None:
-    """Leave a processor to something until `release`: a compile, say."""
-    _claims.append(claimant)
+    """Leave a processor to something until `release`, however often it is claimed."""
+    _claims.add(claimant)
 
 
 def release(claimant: object) -> None:
     """End a claim, if there is one."""
-    if claimant in _claims:
-        _claims.remove(claimant)
+    _claims.discard(claimant)
 
 
 def narrow(convolves: bool = False) -> Narrowed:
