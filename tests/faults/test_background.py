@@ -248,3 +248,26 @@ print(is_loaded())
     compiling = "until_it_compiles(); background.drain()"
     assert run(PROLOGUE + compiling, **disk(tmp_path)).stdout == ""
     assert run(looking + program, **disk(tmp_path)).stdout == "True\n"
+
+
+def test_a_job_that_is_dropped_claims_no_processor() -> None:
+    program = """
+import gc
+from lazytensor.core.device import host_threads
+
+until_it_compiles()
+with working:  # another job would wait
+    y = x * 3.0
+    float((np.cos(y) + 1.0).sum())
+    float((np.cos(y) + 1.0).sum())
+    entries = [job.entry() for job in background._queue.jobs]
+    for entry in entries:
+        background.hurry(entry)
+    assert entries and len(host_threads._claims) == len(entries)
+    for entry in entries:
+        background.finish(entry)
+        assert entry.job is None
+    gc.collect()
+    assert not host_threads._claims
+"""
+    run(PROLOGUE + program, LAZYTENSOR_TIER="auto")

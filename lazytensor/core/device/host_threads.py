@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -30,8 +31,8 @@ Narrowed = Sequence[tuple[Pool, int]]
 
 _NAMES: Final = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads")
 """How NumPy's wheels and a system's OpenBLAS name the functions."""
-_claims: Final[set[object]] = set()
-"""What needs a processor: a compile, say."""
+_claims: Final[WeakSet[object]] = WeakSet()
+"""What needs a processor: a compile, say. What is dropped needs none."""
 
 
 @cache

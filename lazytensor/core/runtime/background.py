@@ -27,7 +27,7 @@ from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.recording import Place, user_place
 from lazytensor.core.observe.recompile_reason import MEASURED, Change
 from lazytensor.core.observe.warnings import warn_at
-from lazytensor.core.runtime import equivalent_programs, fork, locking
+from lazytensor.core.runtime import cost_model, equivalent_programs, fork, locking
 from lazytensor.core.runtime.compilation import reason
 from lazytensor.core.runtime.program_cache import Entry, Twin
 from lazytensor.core.runtime.rehearsal import rehearse
@@ -36,6 +36,8 @@ from lazytensor.core.runtime.run import Run
 if TYPE_CHECKING:
     from lazytensor.core.runtime.disk_cache import Found, Wanted
 
+REHEARSED_SECONDS: Final = 0.1
+"""Seconds of a run by the host, at most, beside which an executable's first runs are long."""
 LOADED: Final = "loaded from disk"
 """How a run came by an executable that an earlier process had compiled."""
 
@@ -234,11 +236,10 @@ def _work() -> None:
 def _next() -> Job | None:
     """The job on which the host has spent most, off the queue."""
     with _queue.changed:
-        alive = [job for job in _queue.jobs if job.entry() is not None]
-        if not alive:
-            _queue.jobs.clear()
+        _queue.jobs[:] = [job for job in _queue.jobs if job.entry() is not None]
+        if not _queue.jobs:
             return None
-        job = max(alive, key=_urgency)
+        job = max(_queue.jobs, key=_urgency)
         _queue.jobs.remove(job)
         return job
 
@@ -275,7 +276,8 @@ def _found(job: Job) -> str:
             return "missing"
         how = "compiled"
         job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
-        rehearse(job.found.executable, program, job.data)
+        if entry is not None and cost_model.once(entry) < REHEARSED_SECONDS:
+            rehearse(job.found.executable, program, job.data)
     if job.is_recorded and entry is not None:
         equivalent_programs.remember(entry)
     return how

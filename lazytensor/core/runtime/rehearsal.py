@@ -21,8 +21,7 @@ from lazytensor.core.ir.program import Program
 RUNS: Final = 2
 """Runs of which some part is done once only."""
 MOST_BYTES: Final = 2**27
-"""Bytes of inputs and intermediate results, at most. A program with more takes long to run, beside
-which its first runs are as the others."""
+"""Bytes of inputs and intermediate results, at most: they come on top of the user's."""
 
 
 def rehearse(executable: Executable, program: Program, data: Sequence[np.ndarray]) -> None:
