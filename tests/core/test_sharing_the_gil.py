@@ -85,3 +85,12 @@ def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
     del ring
     gc.collect()
     assert seen() is None
+
+
+def test_what_the_user_has_frozen_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        gil.garbage.promote()
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -49,10 +49,12 @@ class _Collections:
     def promote() -> None:
         """Count all objects as old ones, which the next collections need not visit.
 
-        Modules were imported. Their objects would bring a visit to all of the process.
+        Modules were imported. Their objects would bring a visit to all of the process. Nothing is
+        done where the user has frozen objects, which are to stay so.
         """
-        gc.freeze()
-        gc.unfreeze()
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
 
     def go_on(self) -> None:
         """End one pause."""
