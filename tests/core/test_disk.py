@@ -17,7 +17,7 @@ from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.observe import metrics
-from lazytensor.core.runtime import disk_cache
+from lazytensor.core.runtime import background, disk_cache
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
@@ -147,6 +147,7 @@ def test_a_program_interpreted_for_long_is_looked_for_as_it_was_compiled(
             x = ops.add(x, ops.scalar(float(i > 5), F64))
             fetched(x)
             keep = x if i < 3 else keep
+        background.drain()
         shown = metrics.snapshot()
         return [int(shown["compiles"]), int(shown["disk_hits"])]
 

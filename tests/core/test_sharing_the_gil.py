@@ -6,6 +6,7 @@ import gc
 import sys
 import time
 import weakref
+from collections.abc import Iterator
 from threading import Thread
 
 import pytest
@@ -73,6 +74,15 @@ def test_an_import_rests_between_modules(rests: list[float]) -> None:
     assert len(rests) == 1
 
 
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    """Nothing is frozen, as it is in the tests' own process."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("thawed")
 def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
     class Ring:
         pass
@@ -87,10 +97,8 @@ def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
     assert seen() is None
 
 
+@pytest.mark.usefixtures("thawed")
 def test_what_the_user_has_frozen_stays_frozen() -> None:
     gc.freeze()
-    try:
-        gil.garbage.promote()
-        assert gc.get_freeze_count() > 0
-    finally:
-        gc.unfreeze()
+    gil.garbage.promote()
+    assert gc.get_freeze_count() > 0
