@@ -9,6 +9,7 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.device.backend import backend
+from lazytensor.core.interpreter.work import has_op
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED
 from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import F32
@@ -63,3 +64,9 @@ def test_what_is_rehearsed(
     executable = Counted(backend().compile(program, NOTHING_ASSUMED, (), ()))
     rehearsal.rehearse(executable, program, [])  # type: ignore[arg-type]
     assert executable.starts == starts
+
+
+def test_an_op_is_found_in_the_body_of_a_loop() -> None:
+    program = trace_types(halved, (LINE,), {})
+    assert has_op(program, ops.reduce_max)
+    assert not has_op(program, ops.reduce_min)
