@@ -40,8 +40,7 @@ SAMPLES = by_op()
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """The number of BLAS threads decides in which order a product adds: one, for both sides."""
-    narrowed = [(host_threads.products(), host_threads.products().size())]
-    host_threads.products().resize(1)
+    narrowed = host_threads.narrow(convolves=True)
     yield
     host_threads.widen(narrowed)
 

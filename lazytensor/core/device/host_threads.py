@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final, NamedTuple
 from weakref import WeakSet
@@ -38,13 +39,11 @@ _claims: Final[WeakSet[object]] = WeakSet()
 @cache
 def products() -> Pool:
     """The threads of NumPy's products of matrices; one that never changes for another BLAS."""
-    try:
+    with suppress(AttributeError, OSError):
         library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-    except (AttributeError, OSError):
-        return Pool(lambda: 1, lambda _: None)
-    for name in _NAMES:
-        if hasattr(library, name.format("set")):
-            return Pool(getattr(library, name.format("get")), getattr(library, name.format("set")))
+        for name in _NAMES:
+            if hasattr(library, name.format("set")):
+                return Pool(*(getattr(library, name.format(verb)) for verb in ("get", "set")))
     return Pool(lambda: 1, lambda _: None)
 
 

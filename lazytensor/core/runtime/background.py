@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from lazytensor.core.device import gil, host_threads
-from lazytensor.core.device.backend import Effort, backend
+from lazytensor.core.device.backend import Effort
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.recording import Place, user_place
 from lazytensor.core.observe.recompile_reason import MEASURED, Change
@@ -206,7 +206,7 @@ def _close() -> None:
         _queue.closed = True
         _queue.jobs.clear()
         _queue.changed.notify_all()
-    with gil.without_rest(), working:
+    with gil.without_rest(), working:  # which is free once the job under way has ended
         pass
 
 
@@ -284,15 +284,12 @@ def _found(job: Job) -> str:
 
 
 def _kept(job: Job) -> Found | None:
-    """What is on disk. It will be there soon, so that it gets a processor and the GIL."""
+    """What is on disk. It is there soon, so the look and the load get a processor and the GIL."""
     from lazytensor.core.runtime import disk_cache
 
-    if not disk_cache.has(job.wanted.program):
-        return None
     host_threads.claim(job)
     try:
         with gil.without_rest():
-            backend()
             return disk_cache.find(job.wanted)
     finally:
         host_threads.release(job)

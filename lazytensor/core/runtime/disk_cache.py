@@ -127,17 +127,16 @@ class Found(NamedTuple):
     history: SlotHistory
 
 
-def has(program: Program) -> bool:
-    """Whether an executable of the program is on disk, for whichever slots and backend."""
-    name = f"{_hash(_text(program).encode())}*{SUFFIX}"
-    return settings.disk and any(True for _ in folder().glob(name))
-
-
 def find(this: Wanted) -> Found | None:
-    """The executable from disk, if it is there, by what other processes know of its slots too."""
+    """The executable from disk, if it is there, by what other processes know of its slots too.
+
+    The backend is imported only if there is an executable of the program, of whichever slots.
+    """
     if not settings.disk:
         return None
     text = _text(this.program)
+    if not any(folder().glob(f"{_hash(text.encode())}*{SUFFIX}")):
+        return None
     # Several processes must assume the same, and each may find another file.
     is_alone = cluster() is None or not this.program.meshes
     learned = _learned(this.history, text) if is_alone and not this.history.changes else None
