@@ -14,6 +14,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, varying
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 
 
 class RandomStream:
@@ -39,6 +40,35 @@ class RandomStream:
         """Go on from `counter` of the stream that belongs to `seed`."""
         with self.lock:
             self.seed, self.counter = int(seed) % 2**64, counter
+
+
+def philox(key: Node, low: Node, high: Node) -> list[Node]:
+    """The four words u32 of each block of Philox4x32, after Salmon et al. (2011).
+
+    key: u64[]. low, high: the halves of the blocks' counters, u64 of one shape.
+    """
+    shift = scalar(32, U64)
+    keys = [ops.convert(k, dtype=U32) for k in (key, key >> shift)]
+    first, third = (ops.convert(half, dtype=U32) for half in (low, high))
+    second, fourth = (ops.convert(h >> shift, dtype=U32) for h in (low, high))
+    for _ in range(PHILOX_ROUNDS):
+        wide = [
+            ops.convert(word, dtype=U64) * factor
+            for word, factor in zip((first, third), PHILOX_FACTORS, strict=True)
+        ]
+        lower = [ops.convert(w, dtype=U32) for w in wide]
+        upper = [ops.convert(w >> shift, dtype=U32) for w in wide]
+        first = upper[1] ^ second ^ keys[0]
+        third = upper[0] ^ fourth ^ keys[1]
+        second, fourth = lower[1], lower[0]
+        keys = [k + step for k, step in zip(keys, PHILOX_STEPS, strict=True)]
+    return [first, second, third, fourth]
+
+
+def advanced(low: Node, high: Node, blocks: Node) -> tuple[Node, Node]:
+    """A counter of 128 bits (its halves u64), moved on by a number of blocks."""
+    moved = low + blocks
+    return moved, high + ops.convert(moved < low, dtype=U64)
 
 
 def bits(shape: Shape, dtype: np.dtype, stream: RandomStream) -> Node:

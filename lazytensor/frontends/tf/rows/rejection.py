@@ -13,11 +13,11 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import trace_types
-from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U32, U64
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.lib.random import advanced, philox
 from lazytensor.core.ops.control import Region
-from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.random import (
     box_muller,
@@ -39,37 +39,11 @@ def _f64(value: float) -> Node:
     return scalar(value, F64)
 
 
-def philox(key: Node, low: Node, high: Node) -> list[Node]:
-    """The four words u32 of each block; key: u64[], low and high halves of the counters: u64."""
-    shift = scalar(32, U64)
-    keys = [ops.convert(k, dtype=U32) for k in (key, key >> shift)]
-    first, third = (ops.convert(half, dtype=U32) for half in (low, high))
-    second, fourth = (ops.convert(h >> shift, dtype=U32) for h in (low, high))
-    for _ in range(PHILOX_ROUNDS):
-        wide = [
-            ops.convert(word, dtype=U64) * factor
-            for word, factor in zip((first, third), PHILOX_FACTORS, strict=True)
-        ]
-        lower = [ops.convert(w, dtype=U32) for w in wide]
-        upper = [ops.convert(w >> shift, dtype=U32) for w in wide]
-        first = upper[1] ^ second ^ keys[0]
-        third = upper[0] ^ fourth ^ keys[1]
-        second, fourth = lower[1], lower[0]
-        keys = [k + step for k, step in zip(keys, PHILOX_STEPS, strict=True)]
-    return [first, second, third, fourth]
-
-
 def _uniforms(words: list[Node]) -> list[Node]:
     """Two numbers f64 of [0, 1) from the words of a block, the upper word of each first."""
     wide = [ops.convert(word, dtype=U64) for word in words]
     shift = scalar(32, U64)
     return [floats((lower << shift) | upper, F64) for upper, lower in (wide[:2], wide[2:])]
-
-
-def _moved(low: Node, high: Node, blocks: Node) -> tuple[Node, Node]:
-    """A counter of 128 bits (its halves u64), moved on by a number of blocks."""
-    moved = low + blocks
-    return moved, high + ops.convert(moved < low, dtype=U64)
 
 
 class Stream(NamedTuple):
@@ -101,7 +75,7 @@ def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
     """Both numbers of [0, 1) of each block, for blocks at several places."""
     shape = (1, *places[0].type.shape)
     at = ops.concatenate(*(ops.reshape(p, shape=shape) for p in places), axis=0)
-    found = _uniforms(philox(stream.key, *_moved(stream.low, stream.high, at)))
+    found = _uniforms(philox(stream.key, *advanced(stream.low, stream.high, at)))
     return [[ops.at_index(x, 0, i) for x in found] for i in range(len(places))]
 
 
@@ -196,7 +170,7 @@ def _gamma(
         ops.reshape(ops.iota(dtype=U64, shape=(prod(shape),), axis=0), shape=(own.size, count)),
         axes=(1, 0),
     )
-    low, high = _moved(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), number * STRETCH)
+    low, high = advanced(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), number * STRETCH)
     wide = ops.broadcast(
         ops.reshape(ops.convert(alpha, dtype=F64), shape=(1, own.size)), shape=(count, own.size)
     )
@@ -224,7 +198,7 @@ def _truncated(
     at = ahead + ops.iota(dtype=U64, shape=(groups, blocks), axis=1)
     words = philox(
         ops.at_index(key, 0, 0),
-        *_moved(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), at),
+        *advanced(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), at),
     )
     found = _uniforms(words) if own == F64 else [floats(word, own) for word in words]
     pairs = [box_muller(*found[i : i + 2]) for i in range(0, len(found), 2)]
