@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import limits
 from lazytensor.backends.xla.attributes import element_type, ir_type
@@ -44,6 +45,13 @@ def barrier(value: ir.Value) -> ir.Value:
     """`value`, behind a barrier that XLA does not optimize across until it makes loops."""
     made: ir.Value = create("stablehlo.optimization_barrier", [value.type], [value]).result
     return made
+
+
+def keep_apart(call: ir.Operation) -> None:
+    """Mark a call of a function, which XLA would inline before it makes loops."""
+    call.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get(
+        {"inlineable": ir.StringAttr.get("false")}
+    )
 
 
 class Value:
@@ -166,6 +174,29 @@ class Builder:
                 results = body(*inside)
                 create("stablehlo.return", [], [x.ir for x in results], loc=self.location)
         return tuple(Value(self, t, r) for t, r in zip(types, made.results, strict=True))
+
+    def call(
+        self, name: str, run: Callable[..., Value], key: Any, type: TensorType, *operands: Value
+    ) -> Value:
+        """`run(type, *operands)`, as a call of a function that XLA does not inline.
+
+        Calls with one `key`, of operands of the same types, share a function.
+        """
+        types = [ir_type(x.type) for x in operands]
+        whole = (name, key, type, *(x.type for x in operands))
+        called = self.library.get(whole)
+        if called is None:
+            called = self.library[whole] = f"{name}_{len(self.library)}"
+            with ir.InsertionPoint(self.module.body):
+                signature = ir.FunctionType.get(types, [ir_type(type)])
+                function = func.FuncOp(called, signature, visibility="private")
+            block = function.add_entry_block()
+            with ir.InsertionPoint(block):
+                arguments = zip(operands, block.arguments, strict=True)
+                func.ReturnOp([run(type, *(Value(self, x.type, a) for x, a in arguments)).ir])
+        call = func.CallOp([ir_type(type)], called, [x.ir for x in operands]).operation
+        keep_apart(call)
+        return Value(self, type, call.results[0])
 
     def constant_ir(self, array: np.ndarray) -> ir.Value:
         """The instruction of a constant."""

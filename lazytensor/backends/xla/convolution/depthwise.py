@@ -8,14 +8,12 @@ compute its operands again for each tap.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import Final
 
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
-
-from lazytensor.backends.xla.attributes import i64, ir_type
+from lazytensor.backends.xla.attributes import i64
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.convolution.unfolding import padded, reordered, space, steps
@@ -64,7 +62,8 @@ def by_taps(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) ->
         order, run = (*window.result[2:], window.result[0], window.result[1]), _summed
     rows = padded(e, rows, window.padding, window.outer)
     there = type.with_shape(tuple(type.shape[axis] for axis in order))
-    made = _called(e, run, there, rows, other, window)
+    key, run = (run, window), partial(run, e, window=window)
+    made = e.call("depthwise", run, key, there, rows, other)
     return reordered(e, made, tuple(order.index(axis) for axis in range(type.ndim)))
 
 
@@ -113,26 +112,3 @@ def _seen(
     begin = tuple(t * gap for t, gap in zip(tap, gaps, strict=True))
     whole = (rows.type.shape[0], *sizes, rows.type.shape[-1])
     return static_slice(e, rows, (0, *begin, 0), whole, (1, *strides, 1))
-
-
-def _called(
-    e: Emitter, run: Callable[..., Value], type: TensorType, x: Value, w: Value, window: Window
-) -> Value:
-    """The result of `run`, as a call of a function that XLA does not inline."""
-    key = (run, type, x.type, w.type, window)
-    name = e.library.get(key)
-    types = [ir_type(x.type), ir_type(w.type)]
-    if name is None:
-        name = e.library[key] = f"depthwise_{len(e.library)}"
-        with ir.InsertionPoint(e.module.body):
-            signature = ir.FunctionType.get(types, [ir_type(type)])
-            function = func.FuncOp(name, signature, visibility="private")
-        block = function.add_entry_block()
-        with ir.InsertionPoint(block):
-            inside = [Value(e, v.type, a) for v, a in zip((x, w), block.arguments, strict=True)]
-            func.ReturnOp([run(e, type, *inside, window).ir])
-    call = func.CallOp([ir_type(type)], name, [x.ir, w.ir]).operation
-    call.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get(
-        {"inlineable": ir.StringAttr.get("false")}
-    )
-    return Value(e, type, call.results[0])

@@ -46,10 +46,8 @@ FUSED: Final = frozenset(
 )
 """Operations that cost nothing in a loop that reads their operands."""
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
-TURNED: Final = 32
+TURNED: Final = 16
 """Length of both sides from which a matrix that is read by columns is transposed first."""
-CACHED_ELEMENTS: Final = 2**18
-"""Elements of an f32 result up to which transposing pays: it stays in the processor's cache."""
 
 
 class Dot(NamedTuple):
@@ -160,8 +158,14 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
     if not dot.free(1, y.type.ndim) and dot.contract[0][-1:] != (x.type.ndim - 1,):
         # XLA reads a matrix by columns, which is much slower, unless the vector comes first.
         x, y, dot = y, x, Dot(dot.batch[::-1], dot.contract[::-1])
-    if _is_by_columns(type, x, y, dot):
-        x, dot = _in_lines(e, x, dot)
+    if not _is_by_columns(x, y, dot):
+        return _multiplied(e, type, x, y, dot)
+    if 2 * (y.type.size + type.size) < x.type.size:
+        return _by_the_smaller(e, type, x, y, dot)
+    return _multiplied(e, type, *_in_lines(e, x, y, dot))
+
+
+def _multiplied(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
     numbers = dot.attribute()
     return e.op(
         "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=highest()
@@ -184,35 +188,42 @@ def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
     return source, Dot(moved(dot.batch), moved(dot.contract))
 
 
-def _is_by_columns(type: TensorType, x: Value, y: Value, dot: Dot) -> bool:
-    """Whether XLA would call Eigen, but YNNPACK if `x` is transposed first.
-
-    For f64 YNNPACK takes half the time, because Eigen uses one thread. For f32 it takes somewhat
-    less time, unless the result is large.
-    """
-    if type.dtype == F32 and type.size > CACHED_ELEMENTS:
+def _is_by_columns(x: Value, y: Value, dot: Dot) -> bool:
+    """Whether XLA would call Eigen, but YNNPACK if `x` is transposed first, in less time."""
+    are_floats = {x.type.dtype, y.type.dtype} <= {F32, F64}
+    if not are_floats:
         return False
-    return all(
-        value.type.dtype in (F32, F64)
-        and _is_led_by(value.type.shape, dot.contract[side], dot.free(side, value.type.ndim))
-        for side, value in enumerate((x, y))
-    )
+    return _is_led_by(x.type.shape, dot, 0, TURNED) and _is_led_by(y.type.shape, dot, 1, 1)
 
 
-def _is_led_by(shape: Axes, contract: Axes, free: Axes) -> bool:
-    """Whether all contracted axes come before an operand's free ones, and both are long."""
+def _is_led_by(shape: Axes, dot: Dot, side: int, least: int) -> bool:
+    """Whether long contracted axes come before the free ones, which have `least` places or more."""
+    contract, free = dot.contract[side], dot.free(side, len(shape))
     if not contract or not free or max(contract) > min(free):
         return False
-    return all(math.prod(shape[axis] for axis in axes) >= TURNED for axes in (contract, free))
+    long = math.prod(shape[axis] for axis in contract) >= TURNED
+    return long and math.prod(shape[axis] for axis in free) >= least
 
 
-def _in_lines(e: Emitter, x: Value, dot: Dot) -> tuple[Value, Dot]:
+def _by_the_smaller(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
+    """The transposed product, of the smaller operand in lines; then it is transposed back."""
+    y, x, dot = _in_lines(e, y, x, Dot(dot.batch[::-1], dot.contract[::-1]))
+    shared = len(dot.batch[0])
+    first = type.ndim - len(dot.free(0, y.type.ndim))
+    order = (*range(shared), *range(first, type.ndim), *range(shared, first))
+    there = type.with_shape(tuple(type.shape[axis] for axis in order))
+    made = workarounds.materialized(e, _multiplied(e, there, y, x, dot))
+    back = i64s([order.index(axis) for axis in range(type.ndim)])
+    return e.op("transpose", type, made, permutation=back)
+
+
+def _in_lines(e: Emitter, x: Value, y: Value, dot: Dot) -> tuple[Value, Value, Dot]:
     """The left operand, stored with the contracted axes last. XLA would fold a mere transpose."""
     x = _contracted_last(e, x, dot, 0)
     x = workarounds.materialized(e, x)
     there = tuple(range(x.type.ndim))
     batch, contract = there[: len(dot.batch[0])], there[-len(dot.contract[0]) :]
-    return x, Dot((batch, dot.batch[1]), (contract, dot.contract[1]))
+    return x, y, Dot((batch, dot.batch[1]), (contract, dot.contract[1]))
 
 
 def _contracted_last(e: Emitter, x: Value, dot: Dot, side: int) -> Value:

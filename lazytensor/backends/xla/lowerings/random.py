@@ -6,7 +6,7 @@ in ops, in which each place chooses its word, blocks are vector instructions.
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion
+from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import U32, U64
 from lazytensor.core.ir.node import Node
@@ -23,14 +24,11 @@ from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.lib.random import advanced, philox
 
 
-def _philox(state: Node, *, shape: Shape, dtype: np.dtype) -> tuple[Node, Node]:
-    """The state after, and bits u32 or u64, of which a block has four or two."""
-    size, lanes = math.prod(shape), 16 // dtype.itemsize
-    count = -(-size // lanes)
-    key, low, *rest = (ops.at_index(state, 0, i) for i in range(state.type.size))
-    high = rest[0] if rest else key  # as XLA's
-    blocks = ops.iota(dtype=U64, shape=(count,), axis=0)
-    words = philox(key, *advanced(low, high, blocks))
+def _blocks(state: Node, *, count: int, dtype: np.dtype) -> Node:
+    """The bits of `count` blocks, u32 or u64, of which a block has four or two."""
+    lanes = 16 // dtype.itemsize
+    key, low, high = _parts(state)
+    words = philox(key, *advanced(low, high, ops.iota(dtype=U64, shape=(count,), axis=0)))
     if dtype == U64:
         whole = [ops.convert(word, dtype=U64) for word in words]
         words = [whole[0] | (whole[1] << 32), whole[2] | (whole[3] << 32)]
@@ -38,13 +36,34 @@ def _philox(state: Node, *, shape: Shape, dtype: np.dtype) -> tuple[Node, Node]:
     chosen = ops.new_axis(words[-1])
     for i, word in enumerate(words[:-1]):
         chosen = ops.select(ops.equal(lane, scalar(i, U32)), ops.new_axis(word), chosen)
-    flat = ops.part(ops.reshape(chosen, shape=(count * lanes,)), 0, 0, size)
-    after = advanced(low, high, scalar(count, U64))
-    kept = (key, *after)[: state.type.size]
-    return ops.concatenate(*(ops.new_axis(x) for x in kept), axis=0), ops.reshape(flat, shape=shape)
+    return chosen
 
 
-_BY_LANES: Final = expansion(_philox)
+def _after(state: Node, *, count: int) -> Node:
+    """The state after `count` blocks."""
+    key, low, high = _parts(state)
+    kept = (key, *advanced(low, high, scalar(count, U64)))[: state.type.size]
+    return ops.concatenate(*(ops.new_axis(x) for x in kept), axis=0)
+
+
+def _parts(state: Node) -> tuple[Node, Node, Node]:
+    """The key, and the halves of the counter, of which XLA takes the key for a missing one."""
+    key, low, *rest = (ops.at_index(state, 0, i) for i in range(state.type.size))
+    return key, low, rest[0] if rest else key
+
+
+_BLOCKS: Final = expansion(_blocks)
+_AFTER: Final = expansion(_after)
+
+
+def _by_lanes(e: Emitter, type: TensorType, state: Value) -> Value:
+    """Bits by Philox. Their loop is a function: in loops over several axes, it has few vectors."""
+    size, lanes = type.size, 16 // type.dtype.itemsize
+    count = -(-size // lanes)
+    run = partial(_BLOCKS, e, count=count, dtype=type.dtype)
+    bits = e.call("philox", run, None, type.with_shape((count, lanes)), state)
+    flat = e.reshape(bits, (count * lanes,))
+    return e.reshape(static_slice(e, flat, (0,), (size,), (1,)), type.shape)
 
 
 def _rng_bit_generator(
@@ -57,8 +76,8 @@ def _rng_bit_generator(
     algorithm: str,
 ) -> tuple[Value, ...]:
     if algorithm == "PHILOX" and dtype in (U32, U64) and not e.is_plain:
-        found: tuple[Value, ...] = _BY_LANES(e, types, state, shape=shape, dtype=dtype)
-        return found
+        count = -(-types[1].nbytes // 16)
+        return _AFTER(e, types[0], state, count=count), _by_lanes(e, types[1], state)
     kind = hlo.RngAlgorithmAttr.get(algorithm)
     return e.ops("rng_bit_generator", types, state, rng_algorithm=kind)
 

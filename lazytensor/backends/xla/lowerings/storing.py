@@ -17,6 +17,7 @@ from typing import Any, Final
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
+from lazytensor.backends.xla.builder import keep_apart
 from lazytensor.core.device import gil
 
 LOOP: Final = 2**14
@@ -206,10 +207,7 @@ def _is_better_stored(node: _Loop) -> bool:
 
 
 def _outline(module: ir.Module, name: str, node: _Loop, loops: Loops) -> None:
-    """Replace the operation, with all that its loop computes, by a call of a function.
-
-    The call is marked, or XLA would inline it before it makes loops.
-    """
+    """Replace the operation, with all that its loop computes, by a call of a function."""
     inside, inputs = _loop_of(node, loops)
     result = node.op.results[0]
     signature = ir.FunctionType.get([x.type for x in inputs], [result.type])
@@ -226,9 +224,7 @@ def _outline(module: ir.Module, name: str, node: _Loop, loops: Loops) -> None:
         func.ReturnOp([made[result]])
     with ir.InsertionPoint(node.op), node.op.location:
         call = func.CallOp([result.type], name, inputs).operation
-    call.attributes["mhlo.frontend_attributes"] = ir.DictAttr.get(
-        {"inlineable": ir.StringAttr.get("false")}
-    )
+    keep_apart(call)
     call.move_after(node.op)
     result.replace_all_uses_with(call.results[0])
 
