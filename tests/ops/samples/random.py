@@ -14,7 +14,7 @@ STATES = {
     "middle": (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0),
     "about to carry": (7, 2**64 - 3, 2**64 - 1),
 }
-SHAPES = ((), (5,), (0,), (3, 5), (3, 4), (3, 2, 7))
+SHAPES = ((), (5,), (0,), (3, 5), (3, 4), (3, 2, 7), (3, 50))
 
 
 def _state(name: str, size: int) -> np.ndarray:
