@@ -96,8 +96,11 @@ BY_COLUMNS = [
 
 @pytest.mark.parametrize(("sums", "axes"), BY_COLUMNS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-def test_products_of_matrices_read_by_columns(sums: str, axes: Any, dtype: type) -> None:
-    sizes = dict(zip("bijklmn", (3, 5, 7, 33, 6, 2, 35), strict=True))
+@pytest.mark.parametrize("sides", [(5, 7, 6, 35), (25, 7, 2, 3)], ids=["wide", "narrow"])
+def test_products_of_matrices_read_by_columns(
+    sums: str, axes: Any, dtype: type, sides: tuple[int, ...]
+) -> None:
+    sizes = {"b": 3, "k": 33, "m": 2, **dict(zip("ijln", sides, strict=True))}
     rng = np.random.default_rng(4)
     x, y = (
         rng.uniform(0.5, 1.5, [sizes[axis] for axis in operand]).astype(dtype)

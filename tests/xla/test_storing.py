@@ -5,16 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lazytensor.backends.xla import client
-from lazytensor.backends.xla import stablehlo as text_of
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32
-from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
+from tests.xla.optimised import optimised, program_text
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -45,15 +42,9 @@ def residual(layers: int, rows: int = 256, width: int = 128) -> list[Node]:
     return [stream, *outputs]
 
 
-def program_text(outputs: list[Node]) -> str:
-    return text_of(cut(reachable(outputs), outputs).program)
-
-
 def compiled_lines(outputs: list[Node]) -> int:
     """Instructions of the optimised program, those within loops counted wherever they are."""
-    executable = client.compile(program_text(outputs))
-    (module,) = executable._loaded.hlo_modules()
-    return module.to_string().count(" = ")
+    return optimised(outputs).count(" = ")
 
 
 @pytest.mark.parametrize(("rows", "width", "layers"), [(256, 128, 3), (8, 16, 8)])
