@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
 from lazytensor import checkpoint, distributed, environment, sharding
 from lazytensor.api import programs, sync, trace
-from lazytensor.core.device import backend
+from lazytensor.core.device import backend, malloc
 from lazytensor.core.errors import (
     DTypeError,
     LazyTensorError,
@@ -33,6 +33,7 @@ from lazytensor.sharding import Mesh, from_local, shard
 if TYPE_CHECKING:
     from lazytensor.artifacts import Artifact, export, load
 
+malloc.keep_freed_memory()
 environment.prepare()
 backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely)
 fork.watch()

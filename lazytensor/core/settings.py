@@ -68,10 +68,11 @@ class Settings:
     `eager` (LAZYTENSOR_EAGER=1): each operation runs at once, in the interpreter. `check`
     (LAZYTENSOR_CHECK=nan): the same, and the first operation that makes a NaN of numbers raises.
     `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its path, for
-    `program.show()`. These four are read when lazytensor is imported, and not again. `peer_timeout`
+    `program.show()`. `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `device/malloc.py`. These
+    five are read when lazytensor is imported, and not again. `peer_timeout`
     (LAZYTENSOR_PEER_TIMEOUT): seconds for which one of several processes waits for another one that
-    lives and does not come. `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `device/malloc.py`. A
-    flag is one of 1, true, on, yes, 0, false, off, no; an empty variable is as none.
+    lives and does not come. A flag is one of 1, true, on, yes, 0, false, off, no; an empty variable
+    is as none.
     """
 
     tier: str = field(default_factory=lambda: _given("LAZYTENSOR_TIER") or "auto")

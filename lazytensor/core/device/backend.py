@@ -223,9 +223,6 @@ def provide(module: str, is_apart_likely: Callable[[], bool]) -> None:
 @cache
 def backend() -> Backend:
     """The backend, imported now if it was not."""
-    from lazytensor.core.device import malloc
-
-    malloc.keep_freed_memory()  # before there are threads
     made = cast(Backend, imported(*_provided))
     _platforms.append(made.platform())
     return made

@@ -7,16 +7,16 @@ block. By default glibc gives blocks of this size back to the kernel when they a
 next run pays a page fault for every 4 KiB: a Jacobi step without donation takes 6.9 ms and 1,060
 faults instead of 2.3 ms and none, a BERT training step 202 ms and 34,000 instead of 175.
 
-Blocks of more than 32 MiB are kept only by the main arena, and only where malloc may map no memory
-for single blocks; and XLA's threads allocate. So there must be one arena, which is decided before
-these threads are made. The price: a large block that is freed between two that are not stays
-with the process, for what it allocates next.
+Blocks of more than 64 MiB are kept only by the main arena, and only where malloc may map no memory
+for single blocks; and XLA's threads allocate. So there must be one arena, and that is decided when
+lazytensor is imported: each thread that allocates before has an arena of its own, which XLA's
+threads may be given, by chance. The price: a large block that is freed between two that are not
+stays with the process, for what it allocates next.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Final
 
 from lazytensor.core.settings import settings
@@ -29,7 +29,6 @@ FREED_BYTES_KEPT: Final = 1024**3
 STEP: Final = 64 * 1024**2
 
 
-@cache
 def keep_freed_memory() -> None:
     """Let malloc keep up to 1 GiB of freed memory; LAZYTENSOR_MALLOC=0 leaves it as it is."""
     if not settings.malloc:

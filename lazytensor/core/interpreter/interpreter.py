@@ -19,7 +19,6 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
-from lazytensor.core.device import malloc
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
@@ -291,7 +290,6 @@ def reference_of(op: Op, attrs: Attrs) -> Reference:
     """The function from an instruction's operands to its result. Raises: Unsupported."""
     if op is element:
         return lambda results: results[attrs[0]]
-    malloc.keep_freed_memory()  # before the first array is made
     reference = REFERENCES.get(op)
     if reference is not None:
         return _bound(reference, op, attrs)

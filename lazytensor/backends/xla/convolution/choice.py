@@ -7,6 +7,7 @@ fingerprint: they are measured again on another processor, version or set of low
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import time
@@ -36,10 +37,9 @@ Form = Callable[..., Value]
 RUNS: Final = 9
 """Runs of each form. The median counts: forms that make large arrays vary most, and would win by
 their fastest run."""
-HOPELESS: Final = 4.0
-LONG_RUN_SECONDS: Final = 0.02  # seconds
-"""A form that takes longer than this, and longer than `HOPELESS` times the fastest, is run only
-twice: in double precision some take seconds."""
+HEATS: Final = 3
+BEATEN: Final = 1.5
+"""A form whose fastest of so many runs takes this much longer than another's is run no more."""
 
 
 def fastest(
@@ -84,10 +84,9 @@ def _seconds(
     inputs = [client.to_device(np.ones(t.shape, t.dtype), owned=True) for t in operands]
     taken: dict[str, list[float]] = {name: [] for name in forms}
     for run in range(RUNS):
+        bound = BEATEN * min(map(min, taken.values())) if run >= HEATS else math.inf
         for name, executable in runs.items():
-            if run > 1 and min(taken[name]) > max(
-                LONG_RUN_SECONDS, HOPELESS * min(map(min, taken.values()))
-            ):
+            if run and min(taken[name]) > bound:
                 continue
             start = time.perf_counter()
             client.block_until_ready(executable(inputs)[0])
