@@ -49,6 +49,10 @@ MATRIX_ELEMENTS_BOUND: Final = 2**26
 THIN: Final = 96
 """Largest number of features in the result for `by_lines`: there the matrix of all patches costs
 much beside the product."""
+LINE_PRODUCTS: Final = 64
+"""Products in a line of taps from which lines have always been faster than whole patches."""
+FEW_FEATURES: Final = 8
+"""Features from which a framework's gradient of a kernel has always beaten `by_places`."""
 WINDOW_BOUND: Final = 256
 """Taps of a kernel from which a TPU's compiler takes minutes for a convolution of f32 in f32. A
 kernel's gradient is such a convolution: its own kernel is as large as the result's picture."""
@@ -126,10 +130,24 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     elif size < WORTH:
         taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
     else:
+        forms = _worth_measuring(forms, x.type, w.type, window)
         taken = choice.fastest(
             f"convolution {window}", type, (x.type, w.type), forms, e.lowerings, window
         )
     return forms[taken](e, type, x, w, window)
+
+
+def _worth_measuring(
+    forms: dict[str, Form], x: TensorType, w: TensorType, window: Window
+) -> dict[str, Form]:
+    """The forms without those that XLA compiles longest where another one has always won."""
+    line = w.shape[window.kernel[1]] * math.prod(space(w, window.kernel)[1:])
+    beaten = set()
+    if "lines" in forms and line >= LINE_PRODUCTS:
+        beaten.add("patches")
+    if "library" in forms and x.shape[window.data[0]] >= FEW_FEATURES:
+        beaten.add("places")
+    return {name: form for name, form in forms.items() if name not in beaten}
 
 
 def _is_matrix(type: TensorType, x: TensorType, w: TensorType, window: Window) -> bool:
