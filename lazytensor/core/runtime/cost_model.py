@@ -99,8 +99,8 @@ def should_compile(entry: Entry) -> bool:
 
 
 def is_overdue(entry: Entry) -> bool:
-    """Whether an executable would be there by now, had its compile had a processor."""
-    return debt(entry) > (1.0 + COMPILING_SHARE) * price_of(entry.program)
+    """Whether the host has spent on a program what its compile would have cost."""
+    return debt(entry) > price_of(entry.program)
 
 
 def is_worth_a_look(entry: Entry) -> bool:
