@@ -162,7 +162,8 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
         return _multiplied(e, type, x, y, dot)
     if 2 * (y.type.size + type.size) < x.type.size:
         return _by_the_smaller(e, type, x, y, dot)
-    return _multiplied(e, type, *_in_lines(e, x, y, dot))
+    x, dot = _in_lines(e, x, dot)
+    return _multiplied(e, type, x, y, dot)
 
 
 def _multiplied(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
@@ -190,8 +191,7 @@ def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
 
 def _is_by_columns(x: Value, y: Value, dot: Dot) -> bool:
     """Whether XLA would call Eigen, but YNNPACK if `x` is transposed first, in less time."""
-    are_floats = {x.type.dtype, y.type.dtype} <= {F32, F64}
-    if not are_floats:
+    if not {x.type.dtype, y.type.dtype} <= {F32, F64}:
         return False
     return _is_led_by(x.type.shape, dot, 0, TURNED) and _is_led_by(y.type.shape, dot, 1, 1)
 
@@ -207,7 +207,7 @@ def _is_led_by(shape: Axes, dot: Dot, side: int, least: int) -> bool:
 
 def _by_the_smaller(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
     """The transposed product, of the smaller operand in lines; then it is transposed back."""
-    y, x, dot = _in_lines(e, y, x, Dot(dot.batch[::-1], dot.contract[::-1]))
+    y, dot = _in_lines(e, y, Dot(dot.batch[::-1], dot.contract[::-1]))
     shared = len(dot.batch[0])
     first = type.ndim - len(dot.free(0, y.type.ndim))
     order = (*range(shared), *range(first, type.ndim), *range(shared, first))
@@ -217,13 +217,13 @@ def _by_the_smaller(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) 
     return e.op("transpose", type, made, permutation=back)
 
 
-def _in_lines(e: Emitter, x: Value, y: Value, dot: Dot) -> tuple[Value, Value, Dot]:
+def _in_lines(e: Emitter, x: Value, dot: Dot) -> tuple[Value, Dot]:
     """The left operand, stored with the contracted axes last. XLA would fold a mere transpose."""
     x = _contracted_last(e, x, dot, 0)
     x = workarounds.materialized(e, x)
     there = tuple(range(x.type.ndim))
     batch, contract = there[: len(dot.batch[0])], there[-len(dot.contract[0]) :]
-    return x, y, Dot((batch, dot.batch[1]), (contract, dot.contract[1]))
+    return x, Dot((batch, dot.batch[1]), (contract, dot.contract[1]))
 
 
 def _contracted_last(e: Emitter, x: Value, dot: Dot, side: int) -> Value:
