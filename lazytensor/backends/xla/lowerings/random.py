@@ -52,15 +52,15 @@ def _parts(state: Node) -> tuple[Node, Node, Node]:
     return key, low, rest[0] if rest else key
 
 
-_BLOCKS: Final = expansion(_blocks)
-_AFTER: Final = expansion(_after)
+_PHILOX: Final = expansion(_blocks)
+_STATE_AFTER: Final = expansion(_after)
 
 
 def _by_lanes(e: Emitter, type: TensorType, state: Value) -> Value:
     """Bits by Philox. Their loop is a function: in loops over several axes, it has few vectors."""
     size, lanes = type.size, 16 // type.dtype.itemsize
     count = -(-size // lanes)
-    run = partial(_BLOCKS, e, count=count, dtype=type.dtype)
+    run = partial(_PHILOX, e, count=count, dtype=type.dtype)
     bits = e.call("philox", run, None, type.with_shape((count, lanes)), state)
     flat = e.reshape(bits, (count * lanes,))
     return e.reshape(static_slice(e, flat, (0,), (size,), (1,)), type.shape)
@@ -77,7 +77,7 @@ def _rng_bit_generator(
 ) -> tuple[Value, ...]:
     if algorithm == "PHILOX" and dtype in (U32, U64) and not e.is_plain:
         count = -(-types[1].nbytes // 16)
-        return _AFTER(e, types[0], state, count=count), _by_lanes(e, types[1], state)
+        return _STATE_AFTER(e, types[0], state, count=count), _by_lanes(e, types[1], state)
     kind = hlo.RngAlgorithmAttr.get(algorithm)
     return e.ops("rng_bit_generator", types, state, rng_algorithm=kind)
 
