@@ -450,3 +450,24 @@ def test_arithmetic_on_data_is_exact(op: str, dtype: type) -> None:
         number = ~np.isnan(expected)
         signs = np.signbit(client.to_host(result))[number]
         np.testing.assert_array_equal(signs, np.signbit(expected)[number])
+
+
+SUMS_OF_HALVES = """
+import numpy as np, ml_dtypes, sys
+from lazytensor.core import ops
+from lazytensor.core.runtime.scheduler import fetch, sync
+
+halves = ops.leaf(np.arange(6).astype(ml_dtypes.bfloat16))
+first, second = ops.add(halves, halves), ops.multiply(halves, halves)
+sync(first, second)
+assert "jax" not in sys.modules
+fetch(first)  # which needs jax
+assert "jax" in sys.modules
+fetch(ops.sqrt(ops.leaf(np.ones(3))))  # tracebacks are taken from here on
+assert fetch(second).tolist() == [0, 1, 4, 9, 16, 25]
+"""
+
+
+def test_what_was_made_before_jax_was_imported_is_read_after() -> None:
+    environment = {**os.environ, "LAZYTENSOR_TIER": "compile"}
+    subprocess.run([sys.executable, "-c", SUMS_OF_HALVES], env=environment, check=True)

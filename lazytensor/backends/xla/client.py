@@ -352,7 +352,8 @@ def _fetched(buffer: Buffer) -> np.ndarray:
 
 def _by_jax(buffer: Buffer) -> np.ndarray:
     jax()  # it is imported by the next line, from C++
-    return np.asarray(buffer._single_device_array_to_np_array_did_copy()[0])
+    with Tracebacks.ignored():
+        return np.asarray(buffer._single_device_array_to_np_array_did_copy()[0])
 
 
 def copy(buffer: Buffer) -> Buffer:

@@ -14,7 +14,8 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
@@ -95,6 +96,16 @@ class Tracebacks:
         """Take them if the process has jax, and else do not. Called before each run."""
         if cls.taken != ("jax" in sys.modules):
             cls.taken = not cls.taken
+            _set_tracebacks(cls.taken)
+
+    @classmethod
+    @contextmanager
+    def ignored(cls) -> Iterator[None]:
+        """Let jaxlib read, during the block, an array that was made without one."""
+        _set_tracebacks(False)
+        try:
+            yield
+        finally:
             _set_tracebacks(cls.taken)
 
 
