@@ -48,6 +48,9 @@ FUSED: Final = frozenset(
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 TURNED: Final = 16
 """Length of both sides from which a matrix that is read by columns is transposed first."""
+SMALLER: Final = 3
+"""How many times larger it must be than the right matrix and the result together, so that these are
+transposed instead."""
 
 
 class Dot(NamedTuple):
@@ -160,7 +163,7 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
         x, y, dot = y, x, Dot(dot.batch[::-1], dot.contract[::-1])
     if not _is_by_columns(x, y, dot):
         return _multiplied(e, type, x, y, dot)
-    if 2 * (y.type.size + type.size) < x.type.size:
+    if SMALLER * (y.type.size + type.size) < x.type.size:
         return _by_the_smaller(e, type, x, y, dot)
     x, dot = _in_lines(e, x, dot)
     return _multiplied(e, type, x, y, dot)
