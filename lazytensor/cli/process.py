@@ -8,7 +8,11 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+UNTOUCHED: Final = {"LAZYTENSOR_MALLOC": "0"}
+"""The environment of a process whose NumPy is to be compared with: lazytensor is imported there, to
+measure, and would tell malloc to keep what NumPy frees."""
 
 
 @dataclass(frozen=True)
