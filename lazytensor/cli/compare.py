@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lazytensor.cli.difference import difference
 from lazytensor.cli.output import say, write
-from lazytensor.cli.process import UNTOUCHED, Outcome, import_seconds, measure
+from lazytensor.cli.process import Outcome, import_seconds, measure
 from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
@@ -43,7 +43,6 @@ def _measure(launch: ScriptRun, *, plain: bool) -> Outcome:
             plain=plain,
             module=launch.module,
             repeat=launch.repeat,
-            environment=UNTOUCHED if plain else None,
         )
 
 

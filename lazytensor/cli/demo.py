@@ -12,7 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lazytensor.cli.output import Target
-from lazytensor.cli.process import UNTOUCHED, Outcome, measure
+from lazytensor.cli.process import Outcome, measure
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
 
@@ -109,8 +109,7 @@ def _run(example: Example, progress: Progress, *, quick: bool, plain: bool) -> R
     with tempfile.TemporaryDirectory(prefix="lazytensor-") as folder:
         field = Path(folder) / "field.npy"
         arguments = (*(example.quick if quick else example.arguments), "--out", str(field))
-        script, environment = str(examples_folder() / example.file), UNTOUCHED if plain else None
-        outcome = measure(script, arguments, plain=plain, environment=environment)
+        outcome = measure(str(examples_folder() / example.file), arguments, plain=plain)
         if outcome.status:
             text = f"{example.file} ended with status {outcome.status}\n{outcome.stderr}"
             raise click.ClickException(text)

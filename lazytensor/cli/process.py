@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 UNTOUCHED: Final = {"LAZYTENSOR_MALLOC": "0"}
-"""The environment of a process whose NumPy is to be compared with: lazytensor is imported there, to
-measure, and would tell malloc to keep what NumPy frees."""
+"""The variables of a process with plain NumPy. It imports lazytensor, which measures, and which
+would tell malloc to keep what NumPy frees."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,12 @@ def measure(
     repeat: int = 1,
     environment: dict[str, str] | None = None,
 ) -> Outcome:
-    """Run `script` in a fresh process, with NumPy where `plain`, else with lazy NumPy."""
+    """Run `script` in a fresh process, with NumPy where `plain`, else with lazy NumPy.
+
+    environment: variables beside those of this process; `UNTOUCHED` if it is missing and `plain`.
+    """
+    if environment is None:
+        environment = UNTOUCHED if plain else {}
     with tempfile.TemporaryDirectory(prefix="lazytensor-") as folder:
         report = Path(folder) / "record.json"
         command = [sys.executable, "-m", "lazytensor", "run"]
@@ -49,7 +54,7 @@ def measure(
             capture_output=True,
             text=True,
             errors="replace",
-            env=os.environ | (environment or {}),
+            env=os.environ | environment,
             check=False,
         )
         wall = time.perf_counter() - start

@@ -75,7 +75,7 @@ def test_output_that_differs_is_told_by_how_much(project: Write, lazytensor: Run
 
 
 def test_numpy_has_the_allocator_as_it_comes(project: Write, lazytensor: Run) -> None:
-    """Else NumPy would profit from what lazytensor tells malloc when it is imported."""
+    """What lazytensor tells malloc at its import makes NumPy faster, too."""
     text = "import os; print('value', 1.0 + 0.5 * ('LAZYTENSOR_MALLOC' in os.environ))"
     done = lazytensor("run", "--compare", "s.py", cwd=project({"s.py": text}))
     assert "numbers differ by at most 0.5" in done.stdout

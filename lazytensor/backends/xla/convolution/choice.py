@@ -38,8 +38,9 @@ RUNS: Final = 9
 """Runs of each form. The median counts: forms that make large arrays vary most, and would win by
 their fastest run."""
 HEATS: Final = 3
+"""Runs of each form, at least."""
 BEATEN: Final = 1.5
-"""A form whose fastest of so many runs takes this much longer than another's is run no more."""
+"""A form is left out after these runs if its fastest takes this many times the fastest of all."""
 
 
 def fastest(

@@ -21,6 +21,7 @@ from lazytensor.core.ir.dtypes import U32, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import Shape, TensorType
+from lazytensor.core.lib.manipulation import stack, unstack
 from lazytensor.core.lib.random import advanced, philox
 
 
@@ -43,12 +44,12 @@ def _after(state: Node, *, count: int) -> Node:
     """The state after `count` blocks."""
     key, low, high = _parts(state)
     kept = (key, *advanced(low, high, scalar(count, U64)))[: state.type.size]
-    return ops.concatenate(*(ops.new_axis(x) for x in kept), axis=0)
+    return stack(kept)
 
 
 def _parts(state: Node) -> tuple[Node, Node, Node]:
     """The key, and the halves of the counter, of which XLA takes the key for a missing one."""
-    key, low, *rest = (ops.at_index(state, 0, i) for i in range(state.type.size))
+    key, low, *rest = unstack(state)
     return key, low, rest[0] if rest else key
 
 
@@ -56,14 +57,15 @@ _PHILOX: Final = expansion(_blocks)
 _STATE_AFTER: Final = expansion(_after)
 
 
-def _by_lanes(e: Emitter, type: TensorType, state: Value) -> Value:
-    """Bits by Philox. Their loop is a function: in loops over several axes, it has few vectors."""
-    size, lanes = type.size, 16 // type.dtype.itemsize
-    count = -(-size // lanes)
+def _by_lanes(e: Emitter, type: TensorType, state: Value, count: int) -> Value:
+    """Bits of `count` blocks. The blocks' loop is a function: a loop over several axes has few
+    vectors.
+    """
+    lanes = 16 // type.dtype.itemsize
     run = partial(_PHILOX, e, count=count, dtype=type.dtype)
     bits = e.call("philox", run, None, type.with_shape((count, lanes)), state)
     flat = e.reshape(bits, (count * lanes,))
-    return e.reshape(static_slice(e, flat, (0,), (size,), (1,)), type.shape)
+    return e.reshape(static_slice(e, flat, (0,), (type.size,), (1,)), type.shape)
 
 
 def _rng_bit_generator(
@@ -77,7 +79,7 @@ def _rng_bit_generator(
 ) -> tuple[Value, ...]:
     if algorithm == "PHILOX" and dtype in (U32, U64) and not e.is_plain:
         count = -(-types[1].nbytes // 16)
-        return _STATE_AFTER(e, types[0], state, count=count), _by_lanes(e, types[1], state)
+        return _STATE_AFTER(e, types[0], state, count=count), _by_lanes(e, types[1], state, count)
     kind = hlo.RngAlgorithmAttr.get(algorithm)
     return e.ops("rng_bit_generator", types, state, rng_algorithm=kind)
 
