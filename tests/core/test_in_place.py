@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from lazytensor.core import ops
+from lazytensor.core import binaries, ops
 from lazytensor.core.buffers import refcounts
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.interpreter import interpreter, kernels, small_program
@@ -338,7 +338,7 @@ def test_a_ctrl_c_at_any_moment_of_the_short_way_loses_nothing(
             came = True
         assert np.array_equal(made.numpy(), np.arange(4.0) * 2.0), moments
         assert np.array_equal(last.numpy(), np.arange(4.0) * 2.0 + 1.0), moments
-    assert moments > 10
+    assert moments > (2 if binaries.mode == binaries.COMPILED else 100)
 
 
 def test_an_error_in_the_middle_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,8 @@ print(lazytensor.metrics.snapshot()["compiles"])
     assert done.stdout == "1\n"
 
 
-def test_a_compile_that_fails_is_a_warning_and_the_host_goes_on() -> None:
+@pytest.mark.parametrize("error", ["RuntimeError('no options')", "SystemExit(1)"])
+def test_a_compile_that_fails_is_a_warning_and_the_host_goes_on(error: str) -> None:
     """Options that cannot be made stand for a compiler that fails."""
     program = """
 import warnings
@@ -114,10 +115,10 @@ with warnings.catch_warnings(record=True) as caught:
         assert step() == expected
 print(len(caught), caught[0].category.__name__, "NumPy runs them" in str(caught[0].message))
 """
-    broken = """
+    broken = f"""
 from lazytensor.backends.xla import client
 def options():
-    raise RuntimeError("no options")
+    raise {error}
 client.compile_options = options
 """
     done = run(PROLOGUE + broken + program, LAZYTENSOR_TIER="auto")
@@ -234,11 +235,11 @@ print(others == mine, low in ((os.SCHED_IDLE, nice), (os.SCHED_OTHER, 10)))
 
 
 def test_a_look_for_a_program_that_is_not_on_disk_imports_no_backend(tmp_path: Path) -> None:
-    looking = PROLOGUE.replace("COMPILING_SHARE = 1e-6", "pays = lambda *_: False")
+    looking = PROLOGUE.replace("COMPILING_SHARE = 1e-6", "SECONDS_PER_CALL = 1e9")  # nothing pays
     program = """
 from lazytensor.core.device.backend import is_loaded
 cost_model.TRYING_SHARE = 1e-9  # all that comes back is looked for
-cost_model.may_import = lambda *_: True
+cost_model.is_loaded = lambda: True
 step()
 step()
 background.drain()

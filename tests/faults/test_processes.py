@@ -106,9 +106,11 @@ SCENARIOS["a small program"] = Scenario(
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, float]]:
     """How each scenario ended, after how long. Two run at once, as they mostly wait."""
 
+    folders = {name: tmp_path_factory.mktemp("scenario") for name in SCENARIOS}  # in one thread
+
     def run(name: str) -> tuple[Done, float]:
         text, size, devices, timeout = SCENARIOS[name]
-        folder, start = tmp_path_factory.mktemp("scenario"), time.monotonic()
+        folder, start = folders[name], time.monotonic()
         most = str(timeout)
         done = launch(text, size, devices, folder=folder, LAZYTENSOR_PEER_TIMEOUT=most)
         return done, time.monotonic() - start

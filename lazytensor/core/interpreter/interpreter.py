@@ -9,7 +9,6 @@ here or is a given leaf, as NumPy's does in `x *= y` and in `x * y + z`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextvars import Context
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
@@ -21,6 +20,7 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
+from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
@@ -166,25 +166,6 @@ def takes(program: Program) -> tuple[int, ...]:
                 over.add(lines[i][1][0])
         program.takes = tuple(at for at, i in enumerate(program.parameters) if i in over)
     return program.takes
-
-
-def quietly(function: Reference, *args: Any, **kwargs: Any) -> Any:
-    """The function's result, without floating-point warnings; cheaper than `np.errstate`."""
-    # A context is popped while it is in use: a finalizer or another thread may call this meanwhile.
-    context = _quiet.pop() if _quiet else _new_quiet()
-    try:
-        return context.run(function, *args, **kwargs)
-    finally:
-        _quiet.append(context)
-
-
-_quiet: Final[list[Context]] = []
-
-
-def _new_quiet() -> Context:
-    context = Context()
-    context.run(partial(np.seterr, all="ignore"))
-    return context
 
 
 def steps_of(program: Program) -> list[KernelStep]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.interpreter.interpreter import checked, quietly, steps_of
+from lazytensor.core.interpreter.interpreter import checked, steps_of
+from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.ir.program import Program
 
 
@@ -43,8 +44,8 @@ class SmallProgram:
     def values_of(self, leaves: list[np.ndarray]) -> list[Any]:
         """What a run begins with. Another thread may take other numbers from then on."""
         values = self.values.copy()
-        for i, leaf in zip(self.parameters, leaves, strict=True):
-            values[i] = leaf
+        for at, leaf in enumerate(leaves):
+            values[self.parameters[at]] = leaf
         return values
 
     def run(self, values: list[Any]) -> list[np.ndarray]:
@@ -56,6 +57,8 @@ class SmallProgram:
         for place, op, function, operands, type in self.steps:
             arguments = [values[j] for j in operands]
             made = function(*arguments)
+            if isinstance(made, np.generic):  # NumPy's reductions give scalars
+                made = np.asarray(made)
             if (
                 made.__class__ is not np.ndarray
                 or made.dtype is not type.dtype

@@ -5,19 +5,19 @@ from lazytensor.core.ir.recording cimport PendingWork
 cdef class Recorder(PendingWork):
     cdef public PendingCells cells
     cdef public bint tracing
-    cdef public object asked
-    cdef public object busy
+    cdef public long long asked
+    cdef public Py_ssize_t busy
     cdef public object loop
     cdef public object loops
     cdef public object passed
     cdef public object previous
     cdef public object refused
-    cdef public object repeats
-    cdef public object rounds
-    cdef public object serial
-    cdef public object span
-    cdef public object steady
-    cdef public object stride
+    cdef public Py_ssize_t repeats
+    cdef public Py_ssize_t rounds
+    cdef public long long serial
+    cdef public long long span
+    cdef public long long steady
+    cdef public long long stride
 
 
 cpdef object overflow()

@@ -67,7 +67,7 @@ class Job:
         self.how = ""
         self.found: Found | None = None
         self.twin: Twin | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
 
     def is_good(self, run: Run) -> bool:
         """Whether the executable may be run: the slots are what it assumes."""
@@ -253,7 +253,7 @@ def _do(job: Job) -> None:
     try:
         with gil.yielding():
             how = _found(job)
-    except Exception as error:  # noqa: BLE001  whatever XLA raises, the host runs the program
+    except BaseException as error:  # noqa: BLE001  whatever is raised, the host runs the program
         job.error, how = error, "failed"
     with _queue.changed:
         job.how = how

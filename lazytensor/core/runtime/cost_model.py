@@ -88,7 +88,7 @@ def pays_import(price: float, spent: float) -> bool:
 
 def may_import(price: float, seconds: float) -> bool:
     """Whether the backend is there, or its import pays. seconds: one more run's."""
-    return is_loaded() or is_apart() or pays_import(price, cache.spent + seconds)
+    return pays_import(price, cache.spent + seconds) or is_loaded() or is_apart()
 
 
 def should_compile(entry: Entry) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
@@ -51,11 +51,21 @@ def outside(
     elements. Not in a cut within a cut either, as finalizers make them: the outer one is half done.
     """
     if size < OUTSIDE_ELEMENTS or not ThreadCount.several or _closing or thread.recorder.busy > 1:
-        return _inside
+        return _locked
     return _outside(nodes)
 
 
-_inside: Final = nullcontext()
+class _Locked:
+    """A block in which no other thread cuts."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+_locked: Final = _Locked()
 
 
 @contextmanager

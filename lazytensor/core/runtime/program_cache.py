@@ -28,7 +28,6 @@ from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.settings import settings
 
 
-@dataclass(slots=True, weakref_slot=True)
 class Entry:
     """What is known of one program.
 
@@ -45,29 +44,39 @@ class Entry:
     `is_plain`: whether it may be run the short way (see `replay_program.py`), as `small` if it is.
     """
 
-    program: Program
-    history: SlotHistory = field(default_factory=SlotHistory)
-    executable: Executable | None = None
-    donated: tuple[tuple[int, int], ...] = ()
-    spent: float = 0.0
-    runs: int = 0
-    owned: Sequence[bool] = ()
-    disowned: int = 0
-    outdated: bool = False
-    job: Any = None
-    sought: bool = False
-    arrived: tuple[str, Change | None] | None = None
-    refused: bool = False
-    trial: Trial = field(default_factory=Trial)
-    twin: Twin | None = None
-    growth: Growth | None = None
-    padded: bool = False
-    compiled_by: int = 0
-    keys: list[bytes] = field(default_factory=list)
-    agreed: int = -1
-    is_plain: bool = False
-    small: SmallProgram | None = None
-    _extent: Work | None = None
+    __slots__ = (
+        "__weakref__", "_extent", "agreed", "arrived", "compiled_by", "disowned", "donated",
+        "executable", "growth", "history", "is_plain", "job", "keys", "outdated", "owned",
+        "padded", "program", "refused", "runs", "small", "sought", "spent", "trial", "twin",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        program: Program,
+        history: SlotHistory | None = None,
+        spent: float = 0.0,
+        runs: int = 0,
+    ) -> None:
+        self.program = program
+        self.history = history or SlotHistory()
+        self.spent, self.runs = spent, runs
+        self.executable: Executable | None = None
+        self.donated: tuple[tuple[int, int], ...] = ()
+        self.owned: Sequence[bool] = ()
+        self.disowned, self.outdated = 0, False
+        self.job: Any = None
+        self.sought = self.refused = False
+        self.arrived: tuple[str, Change | None] | None = None
+        self.trial = Trial()
+        self.twin: Twin | None = None
+        self.growth: Growth | None = None
+        self.padded = False
+        self.compiled_by = 0
+        self.keys: list[bytes] = []
+        self.agreed = -1
+        self.is_plain = False
+        self.small: SmallProgram | None = None
+        self._extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.

@@ -140,7 +140,7 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
     narrowed = host_threads.narrow() if host_threads.SPINNING else ()
     try:
         with locking.outside(graph.outputs, extent.largest):
-            found = list(map(in_rows, entry.small.run(values)))
+            found = [in_rows(value) for value in entry.small.run(values)]
             seconds = metrics.spent("interpreting", start)
     finally:
         if narrowed:
@@ -160,8 +160,8 @@ def _is_for_numpy(program: Program, extent: Work) -> bool:
 
 
 def _settle(outputs: Sequence[Node], values: Sequence[Any]) -> None:
-    for node, value in zip(outputs, values, strict=False):
-        node.settle(value)
+    for at, node in enumerate(outputs):
+        node.settle(values[at])
 
 
 _looks: Final[dict[int, int]] = {}

@@ -10,7 +10,7 @@ from lazytensor.core.passes.specialize import Packed
 from lazytensor.core.runtime.program_cache import Entry
 
 
-class Request(NamedTuple):
+class Request:
     """Why and how nodes are to be computed.
 
     `cause`: what asked for them, in words. `largest`: nodes of the largest program to make, 0 for
@@ -18,11 +18,21 @@ class Request(NamedTuple):
     user waits for an executable. `runs`: a list that gets each run.
     """
 
-    cause: str
-    largest: int = 0
-    once: bool = False
-    compiles: bool = False
-    runs: list[Run] | None = None
+    __slots__ = ("cause", "compiles", "largest", "once", "runs")
+
+    def __init__(
+        self,
+        cause: str,
+        largest: int = 0,
+        once: bool = False,
+        compiles: bool = False,
+        runs: list[Run] | None = None,
+    ) -> None:
+        self.cause = cause
+        self.largest = largest
+        self.once = once
+        self.compiles = compiles
+        self.runs = runs
 
 
 class Run(NamedTuple):

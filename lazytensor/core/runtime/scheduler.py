@@ -32,7 +32,7 @@ from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, Program, program_of
-from lazytensor.core.ir.recording import nodes_made, thread, user_place
+from lazytensor.core.ir.recording import here, nodes_made, user_place
 from lazytensor.core.ir.sharding import replicated
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
@@ -47,6 +47,7 @@ from lazytensor.core.runtime.run import Request, Run
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
 AUTOMATIC: Final = "automatic cut"
+_OBSERVATION: Final = Request("observation")
 
 
 def sync(
@@ -65,9 +66,14 @@ def sync(
     that it is interpreted. `compiles`: what has no executable gets one now. `runs`: gets what was
     run.
     """
-    recorder = thread.recorder
+    _sync(nodes, Request(cause, largest, once, compiles, runs), alone)
+
+
+def _sync(nodes: tuple[Node, ...], request: Request, alone: bool) -> None:
+    """Do what `sync` says."""
+    recorder = here()
     if recorder.tracing:
-        raise NoValue(f"{cause}: there are no values in the body of a composite")
+        raise NoValue(f"{request.cause}: there are no values in the body of a composite")
     with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
         if only is not None:
@@ -79,9 +85,9 @@ def sync(
         recorder.busy += 1
         garbage.pause()  # a finalizer's cut would settle nodes of this one
         try:
-            request = Request(cause, largest, once, compiles=compiles, runs=runs)
             if not _computes(live, wanted, request):
-                _compute(_pending(wanted), Request(cause, once=once, compiles=compiles))
+                again = Request(request.cause, once=request.once, compiles=request.compiles)
+                _compute(_pending(wanted), again)
         except BaseException:
             locking.resume()
             raise
@@ -91,7 +97,7 @@ def sync(
             recorder.work = 0
             recorder.fuses = True
             recorder.serial = made = nodes_made() if only is None else only.serial + 1
-            if cause != AUTOMATIC:
+            if request.cause != AUTOMATIC:
                 _note_span(recorder, made)
             recorder.cells.keep_pending()
     for node in nodes:
@@ -109,7 +115,7 @@ def _computes(live: list[Node], wanted: list[Node], request: Request) -> bool:
     try:
         _compute(live, request)
     except Exception:
-        recorder = thread.recorder
+        recorder = here()
         recorder.refused = WeakSet([*(recorder.refused or ()), *_pending(live)])
         # A guard that failed has settled everything: nobody would hear of it later.
         if len(wanted) == len(live) or not _pending(wanted):
@@ -142,7 +148,7 @@ def _note_span(recorder: Recorder, made: int) -> None:
 def observe(node: Node) -> np.ndarray:
     """The value on the host, not to be written to; computed now if it is pending."""
     seen = _observed(node)
-    if seen.flags.writeable and seen is not node.value:  # a copy from the device's memory
+    if seen is not node.value and seen.flags.writeable:  # a copy from the device's memory
         seen.flags.writeable = False
     return seen
 
@@ -155,7 +161,9 @@ def _observed(node: Node) -> np.ndarray:
         seen = sharded.seen(node) if sharded.used else None
         if seen is not None:
             return seen
-        sync(node, cause="observation")
+        _sync((node,), _OBSERVATION, alone=False)
+    if node.value.__class__ is np.ndarray:
+        return node.value  # the most frequent case
     if sharded.is_elsewhere(node.value):
         node = _everywhere(node)
     if is_host(node.value):
@@ -184,7 +192,7 @@ def fetch(node: Node) -> np.ndarray:
 
 def _live(wanted: list[Node]) -> list[Node]:
     """The pending nodes of this thread's live cells, in the order they became so, and `wanted`."""
-    recorder = thread.recorder
+    recorder = here()
     found = recorder.cells.nodes()
     if recorder.refused is not None:
         found = [node for node in found if node not in recorder.refused]

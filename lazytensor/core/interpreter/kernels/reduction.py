@@ -17,7 +17,7 @@ from lazytensor.core.ops.reduction import identity, window_shape
 Array = np.ndarray
 Ints = tuple[int, ...]
 
-_NARROW = (F16, BF16)
+_NARROW = frozenset([F16, BF16])
 _REDUCTION_UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 

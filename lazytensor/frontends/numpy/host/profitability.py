@@ -58,7 +58,7 @@ class Account:
         computes more than was recorded. What runs on a device that is not the host is not timed
         against NumPy, and loses nothing.
         """
-        if is_apart() and entry.executable is not None:
+        if entry.executable is not None and is_apart():
             return
         largest = entry.extent.largest
         is_small = largest < settings.small and entry.size >= LOOP_OPERATIONS and not is_raised()

@@ -13,9 +13,10 @@ import numpy as np
 from lazytensor.core.buffers.array_base import Holder, holding, node_of
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.recording import NodeBase, record
-from lazytensor.core.ir.types import tensor_type
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import Paired
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
@@ -136,7 +137,7 @@ def _with_array(
         plan, given = found
         operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
         result: Holder = _held(plan, operands)
-        if x._shadow is not None or not other.flags.c_contiguous:
+        if x._shadow is not None or (other.ndim > 1 and not other.flags.c_contiguous):
             lay(result, *arrays)
         return result
 
@@ -150,15 +151,31 @@ def _plan_with_array(
 
     While larger arrays count as small, no plan is used, because NumPy computes known values.
     """
-    dtype = CANONICAL.get(other.dtype)
-    if dtype is None or (differing and is_raised()):
+    if differing and is_raised():
         return None
-    type_ = tensor_type(dtype, other.shape)
-    plan = plans.get((type_, node.type) if swapped else (node.type, type_))
-    if plan is None:
-        return None
+    dtype, shape = other.dtype, other.shape
+    key = (dtype, shape, node.type) if swapped else (node.type, dtype, shape)
+    found = plans.get(key)
+    if found is None:
+        found = _plan_for(plans, node.type, dtype, shape, swapped)
+        if found is None:
+            return None
+        keep(plans, key, found)
+    plan, type_ = found
     own = copied(other)
-    return plan, leaf(own if own.dtype is dtype else own.view(dtype), type_)
+    return plan, leaf(own if own.dtype is type_.dtype else own.view(type_.dtype), type_)
+
+
+def _plan_for(
+    plans: dict[Any, Any], type_: TensorType, dtype: np.dtype, shape: Shape, swapped: bool
+) -> tuple[Paired, TensorType] | None:
+    """The plan for an operand of this type and a real array, and that array's type as a leaf."""
+    canonical = CANONICAL.get(dtype)
+    if canonical is None:
+        return None
+    other = tensor_type(canonical, shape)
+    plan = plans.get((other, type_) if swapped else (type_, other))
+    return None if plan is None else (plan, other)
 
 
 def alone(plans: dict[Any, Any], slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -248,11 +265,12 @@ def of_two(
     behind: Function,
     lazily: Function,
     general: Function,
+    at_once: Function | None = None,
 ) -> Function:
     """Calls of a ufunc of two operands. Two small arrays go to `host`.
 
     ahead, behind: calls with a lazy first operand, or second; lazily: calls whose result is lazy;
-    general: any other call.
+    general: any other call; at_once: asked first, where there are small arrays, for a result.
     """
     array, known, numbers = np.ndarray, settings, NUMBERS
 
@@ -260,6 +278,10 @@ def of_two(
         if len(args) != 2 or kwargs:
             return general(args, kwargs)
         x, other = args
+        if at_once is not None and known.small:
+            made = at_once(x, other)
+            if made is not None:
+                return made
         kind, second = type(x), type(other)
         if kind is ndarray or kind is Scalar:
             return ahead(x, other)

@@ -139,10 +139,10 @@ class Short(ufunc):
 
     __call__: Function
 
-    def of_two(self, host: Function) -> Function:
-        """Calls with two operands; `host` computes small arrays."""
-        lazily = partial(call, self)
-        return of_two(self.real, host, self._forward, self._backward, lazily, self.general)
+    def of_two(self, host: Function, at_once: Function | None = None) -> Function:
+        """Calls with two operands; `host` computes small arrays, `at_once` what it likes to."""
+        usual = partial(call, self), self.general
+        return of_two(self.real, host, self._forward, self._backward, *usual, at_once)
 
 
 class unary(Short):
@@ -166,19 +166,13 @@ class product(Short):
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         super().__init__(real, row)
-        usual = self.of_two(lambda x, other: lazy_if_large(real(x, other)))
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if settings.small and len(args) == 2 and not kwargs:
-                x, other = args
-                if type(x) is type(other) is np.ndarray and x.size < settings.small > other.size:
-                    return lazy_if_large(real(x, other))
-                made = parts.product(real, *args)
-                if made is not None:
-                    return made
-            return usual(*args, **kwargs)
+        def at_once(x: Any, other: Any) -> Any:
+            if type(x) is type(other) is np.ndarray and x.size < settings.small > other.size:
+                return lazy_if_large(real(x, other))
+            return parts.product(real, x, other)
 
-        self.__call__ = call
+        self.__call__ = self.of_two(real, at_once)
 
 
 def declared(real: np.ufunc, row: loops.Row) -> ufunc:

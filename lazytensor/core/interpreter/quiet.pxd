@@ -1,0 +1,2 @@
+# Compiled: each run of a small program calls it.
+cdef object _quiet_context()

@@ -1,0 +1,40 @@
+from lazytensor.core.interpreter.small_program cimport SmallProgram
+from lazytensor.core.runtime.tier_timing cimport Trial
+
+
+cdef class Entry:
+    cdef readonly object program
+    cdef public object history
+    cdef public object executable
+    cdef public tuple donated
+    cdef public double spent
+    cdef public Py_ssize_t runs
+    cdef public object owned
+    cdef public Py_ssize_t disowned
+    cdef public bint outdated
+    cdef public object job
+    cdef public bint sought
+    cdef public object arrived
+    cdef public bint refused
+    cdef readonly Trial trial
+    cdef public object twin
+    cdef public object growth
+    cdef public bint padded
+    cdef public object compiled_by
+    cdef readonly list keys
+    cdef public object agreed
+    cdef public bint is_plain
+    cdef public SmallProgram small
+    cdef object _extent
+    cdef object __weakref__
+    cpdef object owe(self, double seconds)
+
+
+cdef class Cache:
+    cdef object _entries
+    cdef dict _by_key, _by_instructions
+    cdef readonly object lock
+    cdef public double spent
+    cdef readonly dict calls, families
+
+    cpdef Entry known(self, bytes key)

@@ -1,0 +1,6 @@
+cdef class Request:
+    cdef readonly str cause
+    cdef readonly Py_ssize_t largest
+    cdef readonly bint once
+    cdef readonly bint compiles
+    cdef readonly list runs
