@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from benchmarks.replay.trace import Trace
 from lazytensor.core.runtime import cost_model
-from lazytensor.core.runtime.tier_timing import Trial
-
-
-@dataclass
-class Known:
-    """What is known of a program of a trace."""
-
-    size: int
-    elements: int
-    spent: float = 0.0
-    runs: int = 0
-    trial: Trial = field(default_factory=Trial)
+from lazytensor.core.runtime.tier_timing import Costs
 
 
 class InUse:
     """The library's own decisions (`cost_model.py`, `tier_timing.py`)."""
 
     def __init__(self, trace: Trace) -> None:
-        self._programs = [Known(made.size, made.elements) for made in trace.programs]
+        self._programs = [Costs(made.size, made.elements) for made in trace.programs]
         self._spent = 0.0
         self._is_imported = False
 
@@ -33,7 +20,7 @@ class InUse:
         known = self._programs[program]
         if not cost_model.pays(known):
             return False
-        price = cost_model.price_of(known)
+        price = cost_model.price_of(known.size)
         spent = self._spent + cost_model.estimate(known)
         self._is_imported = self._is_imported or cost_model.pays_import(price, spent)
         return self._is_imported

@@ -376,7 +376,7 @@ def test_sizes_that_cost_little_are_not_laid_beside_each_other_one_by_one() -> N
 
     assert roomy(range(300, 330)) == 1
     (family,) = cache.families.values()
-    family.spent = price_of(cache.entries()[-1].program)
+    family.spent = price_of(cache.entries()[-1].size)
     assert roomy(range(330, 331)) == 2
     assert metrics.snapshot()["compiles"] == 1
     assert roomy(range(331, 335)) == 6

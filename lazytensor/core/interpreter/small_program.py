@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import asarray, generic, ndarray
 
 from lazytensor.core.interpreter.interpreter import checked, steps_of
 from lazytensor.core.interpreter.quiet import quietly
@@ -57,10 +58,10 @@ class SmallProgram:
         for place, op, function, operands, type in self.steps:
             arguments = [values[j] for j in operands]
             made = function(*arguments)
-            if isinstance(made, np.generic):  # NumPy's reductions give scalars
-                made = np.asarray(made)
+            if isinstance(made, generic):  # NumPy's reductions give scalars
+                made = asarray(made)
             if (
-                made.__class__ is not np.ndarray
+                made.__class__ is not ndarray
                 or made.dtype is not type.dtype
                 or made.shape != type.shape
             ):

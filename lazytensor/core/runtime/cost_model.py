@@ -8,10 +8,7 @@ moved to the device afterwards.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from lazytensor.core.device.backend import is_apart, is_host, is_loaded
-from lazytensor.core.ir.program import Program
 from lazytensor.core.policy import (
     COMPILE_SECONDS,
     COMPILE_SECONDS_PER_OPERATION,
@@ -27,31 +24,15 @@ from lazytensor.core.policy import (
 )
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
+from lazytensor.core.runtime.tier_timing import Costs
 from lazytensor.core.settings import settings
 
 
-class Costs(Protocol):
-    """What a decision needs to know of a program.
-
-    `size`: its operations. `elements`: of all its results. `spent`: seconds of its `runs` by the
-    host.
-    """
-
-    @property
-    def size(self) -> int: ...
-    @property
-    def elements(self) -> int: ...
-    @property
-    def spent(self) -> float: ...
-    @property
-    def runs(self) -> int: ...
-
-
-def price_of(program: Program | Costs) -> float:
-    """Seconds that compiling a program takes, roughly."""
+def price_of(size: int) -> float:
+    """Seconds that compiling a program of this many operations takes, roughly."""
     if is_apart():
-        return DEVICE_COMPILE_SECONDS + program.size * DEVICE_COMPILE_SECONDS_PER_OPERATION
-    return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_OPERATION
+        return DEVICE_COMPILE_SECONDS + size * DEVICE_COMPILE_SECONDS_PER_OPERATION
+    return COMPILE_SECONDS + size * COMPILE_SECONDS_PER_OPERATION
 
 
 def estimate(program: Costs) -> float:
@@ -75,7 +56,7 @@ def pays(program: Costs) -> bool:
     if is_apart():
         return program.runs > 0
     spent = debt(program) - program.runs * SECONDS_PER_CALL
-    return spent > COMPILING_SHARE * price_of(program)
+    return spent > COMPILING_SHARE * price_of(program.size)
 
 
 def pays_import(price: float, spent: float) -> bool:
@@ -95,12 +76,12 @@ def should_compile(entry: Entry) -> bool:
     """Whether compiling a program pays, in the background if the tier is "auto"."""
     if settings.tier != "auto":
         return settings.tier == "compile"
-    return pays(entry) and may_import(price_of(entry.program), estimate(entry))
+    return pays(entry) and may_import(price_of(entry.size), estimate(entry))
 
 
 def is_overdue(entry: Entry) -> bool:
     """Whether the host has spent on a program what its compile would have cost."""
-    return debt(entry) > price_of(entry.program)
+    return debt(entry) > price_of(entry.size)
 
 
 def is_worth_a_look(entry: Entry) -> bool:
@@ -120,7 +101,7 @@ def is_load_short(entry: Entry) -> bool:
 def is_too_slow(run: Run) -> bool:
     """Whether the user waits longer for the host than for a compile and XLA, by far."""
     entry = run.entry
-    price = price_of(entry.program) + COMPILE_SECONDS
+    price = price_of(entry.size) + COMPILE_SECONDS
     if is_apart():
         return once(entry) + _fetching(run) > price
     return COMPILING_SHARE * once(entry) > price

@@ -1,14 +1,13 @@
 from lazytensor.core.interpreter.small_program cimport SmallProgram
-from lazytensor.core.runtime.tier_timing cimport Trial
+from lazytensor.core.runtime.tier_timing cimport Costs
 
 
-cdef class Entry:
+cdef class Entry(Costs):
     cdef readonly object program
+    cdef readonly object extent
     cdef public object history
     cdef public object executable
     cdef public tuple donated
-    cdef public double spent
-    cdef public Py_ssize_t runs
     cdef public object owned
     cdef public Py_ssize_t disowned
     cdef public bint outdated
@@ -16,7 +15,6 @@ cdef class Entry:
     cdef public bint sought
     cdef public object arrived
     cdef public bint refused
-    cdef readonly Trial trial
     cdef public object twin
     cdef public object growth
     cdef public bint padded
@@ -25,7 +23,6 @@ cdef class Entry:
     cdef public object agreed
     cdef public bint is_plain
     cdef public SmallProgram small
-    cdef object _extent
     cdef object __weakref__
     cpdef object owe(self, double seconds)
 

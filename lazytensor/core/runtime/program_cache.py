@@ -24,30 +24,30 @@ from lazytensor.core.passes.scalar_expression import Recipe
 from lazytensor.core.passes.specialize import Packed, SlotHistory
 from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime.locking import Elsewhere
-from lazytensor.core.runtime.tier_timing import Trial
+from lazytensor.core.runtime.tier_timing import Costs
 from lazytensor.core.settings import settings
 
 
-class Entry:
+class Entry(Costs):
     """What is known of one program.
 
-    `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
-    that the executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs
-    when it was others, `outdated`: whether these are more. `job`: what is under way in the
-    background; `sought`: whether a job has not found it on disk; `arrived`: how the last job got
-    the executable and why, until that is run; `refused`: whether XLA could not compile it. `trial`:
-    how tiers compare. `twin`: what is run in its place (see `equivalent_programs.py`). `growth`:
-    what is known of its sizes, and `padded`: that it is a program made with room for more (see
-    `passes/bucketing`). `compiled_by`: the thread that compiles it just now and is waited for.
-    `keys`: those of the graphs that gave the program, one where each operation has one signature.
-    `agreed`: the number of the check by which several processes run the same (see `peers.py`).
-    `is_plain`: whether it may be run the short way (see `replay_program.py`), as `small` if it is.
+    `extent`: how much it computes. `donated`: pairs (parameter position, output position) that the
+    executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs when it
+    was others, `outdated`: whether these are more. `job`: what is under way in the background;
+    `sought`: whether a job has not found it on disk; `arrived`: how the last job got the executable
+    and why, until that is run; `refused`: whether XLA could not compile it. `twin`: what is run in
+    its place (see `equivalent_programs.py`). `growth`: what is known of its sizes, and `padded`:
+    that it is a program made with room for more (see `passes/bucketing`). `compiled_by`: the thread
+    that compiles it just now and is waited for. `keys`: those of the graphs that gave the program,
+    one where each operation has one signature. `agreed`: the number of the check by which several
+    processes run the same (see `peers.py`). `is_plain`: whether it may be run the short way (see
+    `replay_program.py`), as `small` if it is.
     """
 
     __slots__ = (
-        "__weakref__", "_extent", "agreed", "arrived", "compiled_by", "disowned", "donated",
-        "executable", "growth", "history", "is_plain", "job", "keys", "outdated", "owned",
-        "padded", "program", "refused", "runs", "small", "sought", "spent", "trial", "twin",
+        "__weakref__", "agreed", "arrived", "compiled_by", "disowned", "donated", "executable",
+        "extent", "growth", "history", "is_plain", "job", "keys", "outdated", "owned", "padded",
+        "program", "refused", "small", "sought", "twin",
     )  # fmt: skip
 
     def __init__(
@@ -58,8 +58,9 @@ class Entry:
         runs: int = 0,
     ) -> None:
         self.program = program
+        self.extent: Work = extent_of(program)
+        super().__init__(program.size, self.extent.elements, spent, runs)
         self.history = history or SlotHistory()
-        self.spent, self.runs = spent, runs
         self.executable: Executable | None = None
         self.donated: tuple[tuple[int, int], ...] = ()
         self.owned: Sequence[bool] = ()
@@ -67,7 +68,6 @@ class Entry:
         self.job: Any = None
         self.sought = self.refused = False
         self.arrived: tuple[str, Change | None] | None = None
-        self.trial = Trial()
         self.twin: Twin | None = None
         self.growth: Growth | None = None
         self.padded = False
@@ -76,7 +76,6 @@ class Entry:
         self.agreed = -1
         self.is_plain = False
         self.small: SmallProgram | None = None
-        self._extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -94,23 +93,6 @@ class Entry:
             self.disowned += 1
             if self.disowned == TRIALS:
                 self.outdated = len(donations(self.program, owned)) > len(self.donated)
-
-    @property
-    def extent(self) -> Work:
-        """How much it computes."""
-        if self._extent is None:
-            self._extent = extent_of(self.program)
-        return self._extent
-
-    @property
-    def size(self) -> int:
-        """How many operations it has."""
-        return self.program.size
-
-    @property
-    def elements(self) -> int:
-        """Elements of all results of its operations."""
-        return self.extent.elements
 
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""

@@ -30,8 +30,8 @@ from lazytensor.core.ir.graph import NumberedGraph
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import user_place
-from lazytensor.core.observe import events, metrics
-from lazytensor.core.observe.events import Event
+from lazytensor.core.observe.events import Event, record
+from lazytensor.core.observe.metrics import counts, spent
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import background, locking, tiers
 from lazytensor.core.runtime.arguments import arguments, in_rows
@@ -101,7 +101,7 @@ def _is_left_to_numpy(entry: Entry) -> bool:
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:
     """Take note of a run, "cached" or "interpreted", that has ended and began at `start`."""
-    metrics.counts["cache_hits" if how == "cached" else how] += 1
+    counts["cache_hits" if how == "cached" else how] += 1
     before, entry.runs = entry.runs, entry.runs + 1
     event = Event(user_place(), cause, entry.program, how, None, perf_counter() - start, before)
     tell(entry, event, 1.0)
@@ -109,11 +109,11 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
 
 def tell(entry: Entry, event: Event, room: float) -> None:
     """Count a cut, and tell of it. room: how many times as much was computed as was recorded."""
-    metrics.counts["cuts"] += 1
+    counts["cuts"] += 1
     is_observed = event.cause in OBSERVING_CAUSES
     for note in ran:
         note(entry, is_observed, room)
-    events.record(event)
+    record(event)
 
 
 def are_computed(operands: Iterable[Node]) -> bool:
@@ -135,13 +135,13 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         entry.small = SmallProgram(program)
     if entry.small.take(graph.slots):
         entry.observe(pack(program, graph.slots), graph.owned)
-    start = cut_at + metrics.spent("cutting", cut_at)
+    start = cut_at + spent("cutting", cut_at)
     values = entry.small.values_of([_host_value(leaf) for leaf in graph.leaves])
     narrowed = host_threads.narrow() if host_threads.SPINNING else ()
     try:
         with locking.outside(graph.outputs, extent.largest):
             found = [in_rows(value) for value in entry.small.run(values)]
-            seconds = metrics.spent("interpreting", start)
+            seconds = spent("interpreting", start)
     finally:
         if narrowed:
             host_threads.widen(narrowed)
@@ -203,7 +203,7 @@ def _execute(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         if not entry.history.allows(packed):
             return False
         buffers += backend().slots(entry.history.data(packed))
-    start = cut_at + metrics.spent("cutting", cut_at)
+    start = cut_at + spent("cutting", cut_at)
     results: list[Any] = []  # see `executor._execute`
     try:
         results.extend(executable.start(buffers))
@@ -215,6 +215,6 @@ def _execute(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         interrupts.raise_instead(error)
         raise
     wait(executable, results[0])
-    metrics.spent("running", start)
+    spent("running", start)
     entry.trial.ran()
     return True

@@ -108,7 +108,7 @@ def _pays(family: Family, seconds: float) -> bool:
     last = family.last
     if last is None or last.executable is not None or settings.tier != "auto":
         return True
-    price = price_of(last.program)
+    price = price_of(last.size)
     debt = last.spent + family.spent + seconds
     return debt >= NEXT_SIZE_SHARE * price and may_import(price, seconds)
 
@@ -137,7 +137,7 @@ def _pad(run: Run, growth: Growth) -> None:
     made = roomy(lines, mine.slots, family.varying)
     if made.link.capacity < FIRST_CAPACITY:
         made = _with_much_room(lines, mine, family) or made
-    if _wasted(made) > price_of(made.program):
+    if _wasted(made) > price_of(made.program.size):
         raise Refused("most of what would be computed lies beyond its size")
     entry = cache.find(made.program)
     if entry.program is made.program:
@@ -153,7 +153,7 @@ def _with_much_room(lines: Opened, mine: SlottedProgram, family: Family) -> Room
         made = roomy(lines, mine.slots, family.varying, FIRST_CAPACITY)
     except Refused:  # a large array would grow on two axes
         return None
-    return made if RUNS_OF_WASTE * _wasted(made) <= price_of(made.program) else None
+    return made if RUNS_OF_WASTE * _wasted(made) <= price_of(made.program.size) else None
 
 
 def _wasted(made: Roomy) -> float:
@@ -169,7 +169,7 @@ def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
     program.cut_at = run.entry.program.cut_at
     last = family.last
     if last is not None and last.executable is not None and not last.trial.interprets():
-        entry.spent = price_of(program)  # it will come back as often as the last one did
+        entry.spent = price_of(program.size)  # it will come back as often as the last one did
     family.last = entry
 
 
@@ -181,7 +181,7 @@ def _translated(run: Run, growth: Growth) -> Run | None:
     if any(given[position][axis] != 0 for position, axis in link.fixed):
         return None
     growth.wasted += link.waste * SECONDS_PER_WASTED_ELEMENT
-    if growth.wasted > price_of(entry.program):  # in which composites are open, as XLA has them
+    if growth.wasted > price_of(entry.size):  # in which composites are open, as XLA has them
         run.entry.spent += growth.wasted
         refuse(run, "its size came again and again")
         return None

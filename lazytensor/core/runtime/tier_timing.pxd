@@ -20,3 +20,11 @@ cdef class Trial:
     cdef object _end(self, int tier)
     cdef object _start(self, int tier)
     cdef object _count(self)
+
+
+cdef class Costs:
+    cdef readonly Py_ssize_t size
+    cdef readonly double elements
+    cdef public double spent
+    cdef public Py_ssize_t runs
+    cdef readonly Trial trial

@@ -161,3 +161,18 @@ class Trial:
             if self._lately < inf:
                 self._best[HOST] = self._lately
             self._start(XLA)
+
+
+class Costs:
+    """What running a program costs.
+
+    `size`: its operations. `elements`: of all its results. `spent`: seconds of runs by the host.
+    `runs`: by either tier. `trial`: how the tiers compare.
+    """
+
+    __slots__ = ("elements", "runs", "size", "spent", "trial")
+
+    def __init__(self, size: int, elements: float, spent: float = 0.0, runs: int = 0) -> None:
+        self.size, self.elements = size, elements
+        self.spent, self.runs = spent, runs
+        self.trial = Trial()

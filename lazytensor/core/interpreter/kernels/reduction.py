@@ -43,9 +43,11 @@ def _unlocked(x: Array) -> Array:
 
 
 def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
+    is_total = ufunc in (np.add, np.multiply)
+
     def reference(x: Array, *, axes: Ints) -> Any:
         wide = _wide(x)
-        dtype = wide.dtype if ufunc in (np.add, np.multiply) else None
+        dtype = wide.dtype if is_total else None
         result = ufunc.reduce(wide, axes, dtype)
         return np.asarray(result, x.dtype) if result.dtype is not x.dtype else result
 
