@@ -61,10 +61,10 @@ def largest_backward(grad: Node, indices: Node, shape: Ints, windows: PoolWindow
         -(-(m + p) // s) for m, p, s in zip(space, windows.pads, windows.steps, strict=True)
     )
     parts = {
-        phase: _phase(given, places, phase, counts, space, windows)
+        (0, *phase, 0): _phase(given, places, phase, counts, space, windows)
         for phase in product(*map(range, windows.steps))
     }
-    made = _woven(parts, windows.steps, counts)
+    made = ops.interleaved(parts, (1, *windows.steps, 1))
     begin = starts((0, *windows.pads, 0))
     rows = ops.slice(made, begin, sizes=(shape[0], *space, shape[1]), strides=(1,) * (n + 2))
     return ops.transpose(rows, axes=(0, n + 1, *range(1, n + 1)))
@@ -125,19 +125,3 @@ def _moved(x: Node, value: int, by: Ints, counts: Ints) -> Node:
         x, cast_to(value, x.type.dtype), low=(0, *low, 0), high=(0, *high, 0),
         interior=(0,) * x.type.ndim,
     )  # fmt: skip
-
-
-def _woven(parts: dict[Ints, Node], steps: Ints, counts: Ints) -> Node:
-    """Phases in turn along each axis of space."""
-    for axis in reversed(range(len(steps))):
-        joined = {}
-        for phase in product(*map(range, steps[:axis])):
-            lines = [parts[(*phase, r)] for r in range(steps[axis])]
-            shape = lines[0].type.shape
-            apart = (*shape[: axis + 2], 1, *shape[axis + 2 :])
-            whole = ops.concatenate(*(ops.reshape(x, shape=apart) for x in lines), axis=axis + 2)
-            joined[phase] = ops.reshape(
-                whole, shape=(*shape[: axis + 1], counts[axis] * steps[axis], *shape[axis + 2 :])
-            )
-        parts = joined
-    return parts[()]

@@ -132,6 +132,7 @@ from lazytensor.core.ops.movement import (
     diagonal,
     diagonal_step,
     imag_step,
+    interleaved,
     iota,
     kept,
     new_axis,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -237,6 +239,29 @@ def new_axis(x: Node, axis: int | None = None) -> Node:
     """`x` with an axis of one element at `axis`, or as the last one."""
     shape, at = x.type.shape, x.type.ndim if axis is None else axis
     return reshape(x, shape=(*shape[:at], 1, *shape[at:]))
+
+
+def interleaved(phases: Mapping[Ints, Node], steps: Ints) -> Node:
+    """Nodes of one type in turns along each axis: element i is of the phase i % steps there.
+
+    phases: for every combination of numbers below `steps`.
+    """
+    made = dict(phases)
+    for axis in reversed(range(len(steps))):
+        made = {
+            phase: _in_turns([made[(*phase, r)] for r in range(steps[axis])], axis)
+            for phase in product(*map(range, steps[:axis]))
+        }
+    return made[()]
+
+
+def _in_turns(xs: Sequence[Node], axis: int) -> Node:
+    if len(xs) == 1:
+        return xs[0]
+    shape = xs[0].type.shape
+    apart = (*shape[: axis + 1], 1, *shape[axis + 1 :])
+    whole = concatenate(*(reshape(x, shape=apart) for x in xs), axis=axis + 1)
+    return reshape(whole, shape=(*shape[:axis], shape[axis] * len(xs), *shape[axis + 1 :]))
 
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> ViewStep:

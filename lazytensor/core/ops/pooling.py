@@ -15,7 +15,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar, starts
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.elementwise import equal, select
-from lazytensor.core.ops.movement import broadcast, pad, slice
+from lazytensor.core.ops.movement import broadcast, interleaved, pad, slice
 from lazytensor.core.ops.reduction import identity, reduce_window
 
 Ints = tuple[int, ...]
@@ -60,28 +60,30 @@ def max_pool_backward(
     low, high = (tuple(pair[i] for pair in padding) for i in (0, 1))
     none = (0,) * x.type.ndim
     wide = pad(x, scalar(identity("max", dtype), dtype), low=low, high=high, interior=none)
+    counts = tuple(-(-n // s) for n, s in zip(wide.type.shape, strides, strict=True))
     taken = broadcast(scalar(False, BOOL), shape=y.type.shape)
-    total: Node | None = None
+    phases: dict[Ints, Node] = {}
     for place in _places(window):
         part = slice(wide, starts(place), sizes=y.type.shape, strides=strides)
         hit = equal(part, y) & ~taken
         taken = taken | hit
-        share = _spread(select(hit, grad, zero), place, strides, wide.type.shape)
-        total = share if total is None else total + share
-    assert total is not None
+        phase = tuple(p % s for p, s in zip(place, strides, strict=True))
+        behind = tuple(p // s for p, s in zip(place, strides, strict=True))
+        share = _moved(select(hit, grad, zero), behind, counts)
+        phases[phase] = phases[phase] + share if phase in phases else share
+    for phase in _places(strides):  # strides may be longer than windows
+        if phase not in phases:
+            phases[phase] = broadcast(zero, shape=counts)
     sizes = x.type.shape
-    return slice(total, starts(low), sizes=sizes, strides=(1,) * len(sizes))
+    made = interleaved(phases, strides)
+    return slice(made, starts(low), sizes=sizes, strides=(1,) * len(sizes))
 
 
-def _spread(x: Node, begin: Ints, strides: Ints, shape: Shape) -> Node:
-    """Zeros of `shape` with `x` from `begin` on, `strides` apart."""
-    high = tuple(
-        n - b - ((m - 1) * s + 1)
-        for n, b, m, s in zip(shape, begin, x.type.shape, strides, strict=True)
-    )
-    return pad(
-        x, scalar(0, x.type.dtype), low=begin, high=high, interior=tuple(s - 1 for s in strides)
-    )
+def _moved(x: Node, by: Ints, shape: Shape) -> Node:
+    """`x` from `by` on in zeros of `shape`."""
+    high = tuple(n - m - b for n, m, b in zip(shape, x.type.shape, by, strict=True))
+    none = (0,) * len(by)
+    return pad(x, scalar(0, x.type.dtype), low=by, high=high, interior=none)
 
 
 def _counts(like: Node, shape: Shape, window: Ints, strides: Ints, padding: Pairs) -> Node:
