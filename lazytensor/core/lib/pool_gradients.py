@@ -11,8 +11,10 @@ from itertools import product
 from math import prod
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.dtypes import S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.core.lib.numbers import cast_to, filled
@@ -30,6 +32,11 @@ class PoolWindows(NamedTuple):
     gaps: Ints
     steps: Ints
     pads: Ints
+
+
+def place_dtype(space: Ints) -> np.dtype:
+    """The dtype in which places in a plane are compared: narrow, as memory bounds it."""
+    return S32 if prod(space) < 2**31 else S64
 
 
 def scattered_planes(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
@@ -55,8 +62,9 @@ def largest_backward(grad: Node, indices: Node, shape: Ints, windows: PoolWindow
     if shared > LARGEST_OVERLAP or len(shape) != n + 2 or 0 in shape:
         return scattered_planes(grad, indices, shape, n)
     order = (0, *range(2, n + 2), 1)
-    given, places = (ops.transpose(x, axes=order) for x in (grad, indices))
     space = shape[2:]
+    own = ops.convert(indices, dtype=place_dtype(space))
+    given, places = (ops.transpose(x, axes=order) for x in (grad, own))
     counts = tuple(
         -(-(m + p) // s) for m, p, s in zip(space, windows.pads, windows.steps, strict=True)
     )
@@ -97,14 +105,14 @@ def _phase(
 
 def _positions(phase: Ints, counts: Ints, space: Ints, windows: PoolWindows) -> Node:
     """Where in its plane each element of a phase is."""
-    n = len(counts)
-    flat = cast_to(0, S64)
+    n, dtype = len(counts), place_dtype(space)
+    flat = cast_to(0, dtype)
     for axis, (r, m, s, p) in enumerate(
         zip(phase, space, windows.steps, windows.pads, strict=True)
     ):
         line = tuple(c if i == axis else 1 for i, c in enumerate(counts))
-        steps = ops.iota(dtype=S64, shape=(*line, 1), axis=axis) * cast_to(s, S64)
-        flat = flat * cast_to(m, S64) + (steps + cast_to(r - p, S64))
+        steps = ops.iota(dtype=dtype, shape=(*line, 1), axis=axis) * cast_to(s, dtype)
+        flat = flat * cast_to(m, dtype) + (steps + cast_to(r - p, dtype))
     return ops.broadcast(flat, shape=(*counts, 1)) if n else flat
 
 

@@ -18,7 +18,7 @@ from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.core.lib.numbers import cast_to, filled, like, whole
-from lazytensor.core.lib.pool_gradients import Ints, PoolWindows
+from lazytensor.core.lib.pool_gradients import Ints, PoolWindows, place_dtype
 from lazytensor.core.ops.movement import part
 
 
@@ -70,7 +70,8 @@ def max_pool_with_places(x: Node, windows: PoolWindows, count: Ints) -> tuple[No
     shape = x.type.shape[-len(count) :]
     floats = x.type.dtype in FLOATS
     least = -np.inf if floats else np.iinfo(x.type.dtype).min
-    plane = ops.reshape(ops.iota(dtype=S64, shape=(prod(shape),), axis=0), shape=shape)
+    dtype = place_dtype(shape)
+    plane = ops.reshape(ops.iota(dtype=dtype, shape=(prod(shape),), axis=0), shape=shape)
     values = _elements_of_windows(_overhung(x, least, windows, count), windows, count)
     places = _elements_of_windows(_overhung(plane, -1, windows, count), windows, count)
     best, at = next(values), next(places)
@@ -80,9 +81,9 @@ def max_pool_with_places(x: Node, windows: PoolWindows, count: Ints) -> tuple[No
             better = better | ops.is_nan(value)
         best, at = ops.select(better, value, best), ops.select(better, place, at)
     if any(windows.pads):  # where nothing is more than padding is
-        first = ops.leaf(_first_places(shape, windows, count))
+        first = ops.leaf(_first_places(shape, windows, count).astype(dtype))
         at = ops.select(at < 0, first, at)
-    return best, ops.broadcast(at, shape=best.type.shape)
+    return best, ops.broadcast(ops.convert(at, dtype=S64), shape=best.type.shape)
 
 
 def _flat(lines: Sequence[np.ndarray], shape: Ints) -> np.ndarray:
