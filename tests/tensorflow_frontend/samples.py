@@ -320,7 +320,7 @@ def volumes() -> Iterator[Sample]:
     size = np.array([2, 2, 2, 2, 3], np.int32)
     yield Sample("Conv3DBackpropFilterV2", (x(*volume), size, x(*made)), attrs)
     for padding in ("SAME", "VALID"):
-        for k, s in ((2, 2), (3, 2), (3, 1)):
+        for k, s in ((2, 2), (3, 2), (3, 1), (2, 3)):
             attrs = {"ksize": [1, k, k, 1], "strides": [1, s, s, 1], "padding": padding}
             yield Sample("MaxPool", (x(*image),), attrs)
             for batch in (False, True):

@@ -1,3 +1,4 @@
+# Compiled: each cut reads and writes an entry.
 from lazytensor.core.interpreter.small_program cimport SmallProgram
 from lazytensor.core.runtime.tier_timing cimport Costs
 
@@ -24,6 +25,7 @@ cdef class Entry(Costs):
     cdef public bint is_plain
     cdef public SmallProgram small
     cdef object __weakref__
+
     cpdef object owe(self, double seconds)
 
 

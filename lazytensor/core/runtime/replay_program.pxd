@@ -1,13 +1,14 @@
+# Compiled: each cut of a known program calls it.
 cimport cython
 
 from lazytensor.core.interpreter.small_program cimport SmallProgram
 from lazytensor.core.ir.graph cimport NumberedGraph
 from lazytensor.core.ir.recording cimport NodeBase
+from lazytensor.core.observe.metrics cimport spent
+from lazytensor.core.runtime cimport tiers
+from lazytensor.core.runtime.arguments cimport in_rows
 from lazytensor.core.runtime.program_cache cimport Entry
 from lazytensor.core.runtime.run cimport Request
-from lazytensor.core.observe.metrics cimport spent
-from lazytensor.core.runtime cimport cost_model, tiers
-from lazytensor.core.runtime.arguments cimport in_rows
 
 
 cpdef bint run(Entry entry, NumberedGraph graph, Request request, double start) except -1
@@ -19,7 +20,7 @@ cpdef bint are_computed(object operands) except -1
 cdef bint _is_as_before(Entry entry) except -1
 cdef bint _is_left_to_numpy(Entry entry) except -1
 
-@cython.locals(values=list, found=list, seconds=double, begun=double)
+@cython.locals(values=list, found=list, seconds=double)
 cdef bint _interpret(Entry entry, NumberedGraph graph, double cut_at) except -1
 
 cdef bint _is_for_numpy(object program, object extent) except -1

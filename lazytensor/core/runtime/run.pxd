@@ -1,3 +1,4 @@
+# Compiled: each cut makes a request, or reads one.
 cdef class Request:
     cdef readonly str cause
     cdef readonly Py_ssize_t largest

@@ -1,8 +1,7 @@
+# Compiled: each cut is some hundred calls in Python.
 cimport cython
 
 from lazytensor.core.ir.graph cimport NumberedGraph, numbered, reachable
-from lazytensor.core.ir.node cimport Node
-from lazytensor.core.ir.pending cimport PendingCells
 from lazytensor.core.ir.recording cimport NodeBase, here
 from lazytensor.core.ir.trace_state cimport Recorder
 from lazytensor.core.runtime cimport replay_program

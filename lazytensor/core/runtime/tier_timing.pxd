@@ -1,3 +1,4 @@
+# Compiled: each run of a program asks a trial, and tells it.
 cdef class Trial:
     cdef list _best, _fresh
     cdef bint _cold
