@@ -12,7 +12,7 @@ import numpy as np
 
 from lazytensor.core.buffers.array_base import Holder, holding, node_of
 from lazytensor.core.buffers.cell import Cell, View
-from lazytensor.core.device.host_memory import copied
+from lazytensor.core.device.host_memory import ALIGNED_BYTES, copied
 from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.recording import NodeBase, record
@@ -161,21 +161,23 @@ def _plan_with_array(
         if found is None:
             return None
         keep(plans, key, found)
-    plan, type_ = found
-    own = copied(other)
+    plan, type_, copy = found
+    own = copy(other)
     return plan, leaf(own if own.dtype is type_.dtype else own.view(type_.dtype), type_)
 
 
 def _plan_for(
     plans: dict[Any, Any], type_: TensorType, dtype: np.dtype, shape: Shape, swapped: bool
-) -> tuple[Paired, TensorType] | None:
-    """The plan for an operand of this type and a real array, and that array's type as a leaf."""
+) -> tuple[Paired, TensorType, Function] | None:
+    """The plan for an operand of this type and a real array, that array's type as a leaf, and what
+    copies it."""
     canonical = CANONICAL.get(dtype)
     if canonical is None:
         return None
     other = tensor_type(canonical, shape)
     plan = plans.get((other, type_) if swapped else (type_, other))
-    return None if plan is None else (plan, other)
+    copy = np.ndarray.copy if other.nbytes < ALIGNED_BYTES else copied
+    return None if plan is None else (plan, other, copy)
 
 
 def alone(plans: dict[Any, Any], slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
