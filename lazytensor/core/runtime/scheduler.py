@@ -176,7 +176,7 @@ def _everywhere(node: Node) -> Node:
     """The value of a node, gathered by an exchange that every process takes part in."""
     whole = replicated(node.value.sharding.mesh, node.type.ndim)
     made = ops.sharding_constraint(node, sharding=whole)
-    sync(made, cause="observation", alone=True)
+    _sync((made,), _OBSERVATION, alone=True)
     return made
 
 
