@@ -76,7 +76,7 @@ _MAKERS: Final = {
     arrays: making.of_data,
     creation: making.of_shape,
     diagonals: making.of_numbers,
-    generators: making.of_data,
+    generators: making.of_function,
 }
 
 OF_ARRAYS: Final[dict[str, Function]] = {

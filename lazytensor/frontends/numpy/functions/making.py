@@ -81,6 +81,15 @@ def of_numbers(function: Function, real: Function) -> Function:
     return call
 
 
+def of_function(function: Function, real: Function) -> Function:
+    """`function`, whose first argument makes the array, or NumPy's if `like=` asks for that."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (real if _is_like_another(kwargs) else function)(*args, **kwargs)
+
+    return call
+
+
 def _is_like_another(kwargs: dict[str, Any]) -> bool:
     """Whether `like=` is of a class that makes its own arrays, or that NumPy refuses."""
     like = kwargs.get("like")
