@@ -76,8 +76,8 @@ def test_a_cells_memory_is_its_own(beside: str) -> None:
 def test_a_listed_array_is_unshared(beside: str) -> None:
     values = [np.ones(3)]
     kept = VIEWS[beside](values[0])
-    unshared = refcounts.is_unshared(values[0], {})  # an assertion would name the array
-    others = refcounts.beside_the_list(values[0])
+    unshared = refcounts.is_unshared(values, 0, {})  # an assertion would name the array
+    others = refcounts.beside_the_list(values, 0)
     assert (unshared, others) == (beside == "nothing", beside != "nothing")
     del kept
 
@@ -86,6 +86,6 @@ def test_a_listed_array_is_unshared(beside: str) -> None:
 def test_a_listed_view_of_all_of_an_array_is_unshared(beside: str) -> None:
     values = [np.ones(4).reshape(2, 2)]
     kept = VIEWS[beside](values[0].base)
-    unshared = refcounts.is_unshared(values[0], {})
+    unshared = refcounts.is_unshared(values, 0, {})
     assert unshared == (beside == "nothing")
     del kept

@@ -7,8 +7,8 @@ nothing but the asker refers to it; a node must be settled if anything but the g
 Protocol:
 - A question subtracts the references that asking makes. The number is measured at import, by the
   same expression on an object that nothing else refers to: it differs between Python versions.
-- A caller gives the object as an expression that makes no further reference, `values[i]` or a
-  loop's variable. A local name counts, so a caller deletes its names before it asks.
+- A question takes what holds the object, and not the object: a caller's expression would count. A
+  local name counts as well, so a caller deletes its names before it asks.
 - A weak reference counts as well: it is a read that is remembered.
 - A view of an array refers to the array that owns the memory.
 - Where the answer is wrong by an unknown reference, it is that the object is shared: a copy is
@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from weakref import getweakrefcount
 
 import numpy as np
+from numpy import ndarray
 
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated
@@ -41,7 +42,7 @@ def has_own_array(leaf: Node) -> bool:
     """Whether a leaf's value is a writable array of the host's, without views, that only it has."""
     value = leaf.value
     return (
-        value.__class__ is np.ndarray
+        type(value) is ndarray
         and value.base is None
         and value.flags.writeable
         and sys.getrefcount(value) <= _OF_LEAFS_VALUE
@@ -67,7 +68,7 @@ def is_own(cell: Cell) -> bool:
     node = cell.node
     value = node.value
     return (
-        value.__class__ is np.ndarray
+        type(value) is ndarray
         and sys.getrefcount(node) <= _OF_CELLS_NODE
         and sys.getrefcount(value) <= _OF_CELLS_VALUE
         and not getweakrefcount(node)
@@ -97,40 +98,32 @@ _OF_CELLS_NODE, _OF_CELLS_VALUE, _OF_CELLS_BASE = _of_cells()
 # --- values in the interpreter's list ------------------------------------------------------------
 
 
-def is_unshared(array: np.ndarray, held: Held, views: int = 0) -> bool:
-    """Whether nothing but the list has the memory of one of its arrays; `views` do not count.
-
-    A caller gives `values[i]`: a name for the array would count.
-    """
-    base = array.base
+def is_unshared(values: list[Any], i: int, held: Held, views: int = 0) -> bool:
+    """Whether nothing but the list has the memory of its array `i`; `views` of it do not count."""
+    base = values[i].base
     if base is None:
-        return sys.getrefcount(array) - _OF_LISTED - views <= held.get(id(array), 0)
+        return beside_the_list(values, i) - views <= held.get(id(values[i]), 0)
     # A view of all of an array that has no other views, and is in no list.
     return (
-        sys.getrefcount(array) <= _OF_LISTED
-        and base.__class__ is np.ndarray
-        and base.nbytes == array.nbytes
-        and array.flags.c_contiguous
-        and array.flags.writeable
+        beside_the_list(values, i) <= 0
+        and type(base) is ndarray
+        and base.nbytes == values[i].nbytes
+        and values[i].flags.c_contiguous
+        and values[i].flags.writeable
         and sys.getrefcount(base) - _OF_LISTED_BASE <= held.get(id(base), 0)
     )
 
 
-def beside_the_list(array: np.ndarray) -> int:
-    """How often an array of the list is referred to besides. A caller gives `values[i]`."""
-    return sys.getrefcount(array) - _OF_LISTED
+def beside_the_list(values: list[Any], i: int) -> int:
+    """How often array `i` of the list is referred to besides."""
+    return sys.getrefcount(values[i]) - _OF_LISTED
 
 
 def _of_listed() -> tuple[int, int]:
     """References to an array of a list, and to its base, where there are no others."""
     values = [np.zeros(2).reshape(1, 2)]
-
-    def look(array: np.ndarray) -> tuple[int, int]:
-        base = array.base
-        assert base is not None
-        return sys.getrefcount(array), sys.getrefcount(base)
-
-    return look(values[0])
+    base = values[0].base
+    return sys.getrefcount(values[0]), sys.getrefcount(base)
 
 
 _OF_LISTED, _OF_LISTED_BASE = _of_listed()

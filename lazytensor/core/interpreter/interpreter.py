@@ -8,64 +8,29 @@ here or is a given leaf, as NumPy's does in `x *= y` and in `x * y + z`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import pairwise
-from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
+from lazytensor.core.buffers.refcounts import beside_the_list
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
+from lazytensor.core.interpreter.steps import Step, WrittenPart, checked, run_steps
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
 from lazytensor.core.ir.trait import Trait
-from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
 
 REUSE_BYTES: Final = 2**16
 """Bytes of an operand from which a result may take its memory: below, the check costs more."""
-
-VIEW_SEARCH_BYTES: Final = 2**20
-"""Bytes of an array from which a copy takes longer than a search for all views of it."""
-
-
-class KernelStep(NamedTuple):
-    """An instruction, ready to be run: value `place` is `function(*operands)`.
-
-    `over` are operands that nothing needs after it. The result may take the memory of one that is
-    not shared: `writing` has the function that writes there; if that is None, `function` does, with
-    `out=`.
-    """
-
-    place: int
-    function: Reference
-    operands: tuple[int, ...]
-    type: Any
-    last_uses: list[int]
-    over: tuple[int, ...]
-    writing: Mapping[int, Reference] | None
-    part: WrittenPart | None
-
-
-class WrittenPart(NamedTuple):
-    """The next step, if it writes the ufunc's result, not needed elsewhere, to a part of an array.
-
-    `shown(array, *data)`, with values `data`, is that part of value `base`. The ufunc may write
-    there, if the array is not shared; then value `place` is that array.
-    """
-
-    place: int
-    base: int
-    data: tuple[int, ...]
-    shown: Reference
-    last_uses: list[int]
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
@@ -92,67 +57,11 @@ def compute(
     `values` has everything that the remaining instructions need, not overwritten.
     """
     lines = program.instructions
-    held = {id(values[i]): beside_the_list(values[i]) for i in given}
+    held = {id(values[i]): beside_the_list(values, i) for i in given}
     with np.errstate(all="ignore"):
         for i, scalar in zip(program.slots, slots, strict=True):
             values[i] = np.asarray(scalar, lines[i][3].dtype)
-        _run(steps_of(program), lines, values, held)
-
-
-def _run(steps: list[KernelStep], lines: Sequence[Any], values: list[Any], held: Held) -> None:
-    done = -1
-    for step in steps:
-        i, function, operands, type, last_uses, over, writing, part = step
-        if i == done:
-            continue
-        if part is not None and _computed_there(step, part, values, held):
-            done = part.place
-            continue
-        taken = _unshared(values, over, held) if over else None
-        if taken is None and writing:
-            taken = _freed_of_views(values, over, held)
-        if taken is None:
-            values[i] = function(*[values[j] for j in operands])
-        elif writing is None:
-            # One C call from the operands to the list, so that Ctrl-C cannot interrupt it.
-            into = partial(function, out=values[taken])
-            values[i : i + 1] = map(into, *[[values[j]] for j in operands])
-            del into  # it holds a reference, which would count as sharing
-        else:  # running it twice changes nothing, so Ctrl-C may interrupt it
-            values[i] = writing[taken](*[values[j] for j in operands])
-        result = values[i]
-        if (
-            result.__class__ is not np.ndarray
-            or result.dtype is not type.dtype
-            or result.shape != type.shape
-        ):
-            values[i] = checked(lines[i][0], result, type)
-        del result
-        for j in last_uses:
-            values[j] = None
-
-
-def _computed_there(step: KernelStep, part: WrittenPart, values: list[Any], held: Held) -> bool:
-    """Let a ufunc write its result to the part of an array that it replaces; say whether it did.
-
-    As NumPy does in `x[1:] += y`. The ufunc may read views of the array, at their last use.
-    """
-    base, views = part.base, 0
-    for j in step.last_uses:
-        if values[j].base is values[base] and not beside_the_list(values[j]):
-            views += 1
-    if values[base].base is not None or not is_unshared(values[base], held, views):
-        return False
-    there = part.shown(values[base], *[values[j] for j in part.data])
-    # One C call again, so that Ctrl-C cannot interrupt it; `base` of the view is the whole array.
-    computed = map(partial(step.function, out=there), *[[values[j]] for j in step.operands])
-    values[part.place : part.place + 1] = map(_base_of, computed)
-    for j in (*step.last_uses, *part.last_uses):
-        values[j] = None
-    return True
-
-
-_base_of: Final = attrgetter("base")
+        run_steps(steps_of(program), values, held)
 
 
 def takes(program: Program) -> tuple[int, ...]:
@@ -168,35 +77,34 @@ def takes(program: Program) -> tuple[int, ...]:
     return program.takes
 
 
-def steps_of(program: Program) -> list[KernelStep]:
+def steps_of(program: Program) -> list[Step]:
     """The instructions that compute, cached on the program."""
     if program.steps is None:
         lines = enumerate(program.instructions)
         steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
-        for at, (step, following) in enumerate(pairwise(steps)):
-            steps[at] = step._replace(part=_part(program, step, following.place))
+        for step, following in pairwise(steps):
+            step.part = _part(program, step, following.place)
         program.steps = steps
     return program.steps
 
 
-def _step(program: Program, index: int) -> KernelStep:
+def _step(program: Program, index: int) -> Step:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
     types = [lines[j][3] for j in operands]
     library = _library_function(op, attrs, types, type)
     function = library or _own_function(op, attrs, types)
-    writing: dict[int, Reference] | None = None
-    over: tuple[int, ...] = ()
+    step = Step(index, op, function, operands, type, last)
     if op in IN_PLACE and library is None:
         found = IN_PLACE[op](**op.attrs_of(attrs)).items()
         usable = {operands[at]: _bound(f, op, attrs) for at, f in found}
         alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
-        writing = {j: f for j, f in usable.items() if j in alone}
-        over = tuple(writing)
+        step.writing = {j: f for j, f in usable.items() if j in alone}
+        step.over = tuple(step.writing)
     elif isinstance(function, np.ufunc) and type.nbytes >= REUSE_BYTES:
-        over = tuple(j for j in last if lines[j][3] is type)
-    return KernelStep(index, function, operands, type, last, over, writing, None)
+        step.over = tuple(j for j in last if lines[j][3] is type)
+    return step
 
 
 def function_of(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference:
@@ -217,7 +125,7 @@ def _library_function(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> 
     return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))
 
 
-def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
+def _part(program: Program, step: Step, place: int) -> WrittenPart | None:
     """The next step, with value `place`, if it only writes the result of `step` to a part."""
     op, operands, attrs, type = program.instructions[place]
     if op not in PARTS or operands[1] != step.place or operands[0] == step.place:
@@ -230,37 +138,6 @@ def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
         return None
     shown = partial(PARTS[op], step.type.shape, **op.attrs_of(attrs))
     return WrittenPart(place, operands[0], operands[2:], shown, last)
-
-
-def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
-    """The first of `over` whose memory is not shared."""
-    for i in over:
-        if is_unshared(values[i], held):
-            return i
-    return None
-
-
-def _freed_of_views(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
-    """The first of `over` whose memory is shared with small views only, which are copied.
-
-    So `x[i] = x[j]` copies `x[j]` and not `x`.
-    """
-    for i in over:
-        if values[i].nbytes < VIEW_SEARCH_BYTES:
-            continue
-        owner = id(values[i] if values[i].base is None else values[i].base)
-        views = [j for j, value in enumerate(values) if j != i and _shows(value, owner)]
-        if sum(values[j].nbytes for j in views) > values[i].nbytes // 2:
-            continue
-        for j in views:
-            values[j] = values[j].copy()
-        if views and is_unshared(values[i], held):
-            return i
-    return None
-
-
-def _shows(value: Any, owner: int) -> bool:
-    return value.__class__ is np.ndarray and id(value.base) == owner
 
 
 def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:
@@ -286,13 +163,6 @@ def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
     return checked(op, reference_of(op, attrs)(*operands), type)
 
 
-def checked(op: Op, result: Any, type: Any) -> Any:
-    """An op's result as an array, or a tuple of them, of the type that the core inferred."""
-    if isinstance(type, tuple):
-        return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
-    return _typed(op, result, type)
-
-
 def _results_of(program: Program) -> Callable[..., list[Any]]:
     """The function of a body, whose scalars are its constants. It sets no errstate."""
     lines = program.instructions
@@ -303,7 +173,7 @@ def _results_of(program: Program) -> Callable[..., list[Any]]:
         values = with_leaves(program, operands)
         for i, number in constants:
             values[i] = number
-        _run(steps_of(program), lines, values, {})
+        run_steps(steps_of(program), values, {})
         return [values[i] for i in program.outputs]
 
     return function
@@ -320,15 +190,6 @@ def _composed(program: Program) -> Reference:
 def _apply_composite(op: Composite, attrs: Attrs, *operands: Any) -> Any:
     types = tuple(tensor_type(x.dtype, x.shape) for x in operands)
     return quietly(_composed(op.program(types, op.attrs_of(attrs))), *operands)
-
-
-def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
-    array = np.asarray(result)
-    if array.dtype != type.dtype or array.shape != type.shape:
-        raise AssertionError(
-            f"{op.name}: its reference gave {array.dtype}{array.shape}, its type rule {type}"
-        )
-    return array
 
 
 # --- control flow: Python's own ------------------------------------------------------------------

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy import asarray, generic, ndarray
 
-from lazytensor.core.interpreter.interpreter import checked, steps_of
+from lazytensor.core.interpreter.interpreter import steps_of
 from lazytensor.core.interpreter.quiet import quietly
+from lazytensor.core.interpreter.steps import checked
 from lazytensor.core.ir.program import Program
 
 
