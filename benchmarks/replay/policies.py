@@ -11,7 +11,7 @@ class InUse:
     """The library's own decisions (`cost_model.py`, `tier_timing.py`)."""
 
     def __init__(self, trace: Trace) -> None:
-        self._programs = [Costs(made.size, made.elements) for made in trace.programs]
+        self._programs = [Costs(made.size, made.size, made.elements) for made in trace.programs]
         self._spent = 0.0
         self._is_imported = False
 

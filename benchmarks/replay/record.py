@@ -42,7 +42,8 @@ def observe(path: str, script: str, arguments: list[str]) -> int:
         program = event.program
         if program not in names:
             name = names[program] = hashlib.sha256(str(program).encode()).hexdigest()[:12]
-            sizes[name] = (program.size, cache.find(program).extent.elements)
+            work = cache.find(program).extent
+            sizes[name] = (work.operations, work.elements)
         between = time.perf_counter() - last[0] - event.seconds
         cuts.append((names[program], max(between, 0.0), event.seconds, event.how))
         last[0] = time.perf_counter()

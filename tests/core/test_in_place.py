@@ -14,7 +14,7 @@ import pytest
 from lazytensor.core import binaries, ops
 from lazytensor.core.buffers import refcounts
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.interpreter import interpreter, kernels, small_program, steps
+from lazytensor.core.interpreter import interpreter, kernels, ready_program, steps
 from lazytensor.core.interpreter.interpreter import REUSE_BYTES
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.runtime import executor, replay_program
@@ -327,7 +327,7 @@ def test_a_ctrl_c_at_any_moment_of_the_short_way_loses_nothing(
     Ctrl-C at calls and loops only, never between taking the lock and the block.
     """
     monkeypatch.setattr(replay_program, "remember", REMEMBER)
-    short = (replay_program, small_program)
+    short = (replay_program, ready_program)
     monkeypatch.setitem(globals(), "FILES", (*FILES, *(x.__file__ for x in short)))
     x = array(np.arange(4.0))
     moments, came = 0, True

@@ -9,14 +9,15 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.interpreter.small_program import SmallProgram
+from lazytensor.core.interpreter.interpreter import REUSE_BYTES
+from lazytensor.core.interpreter.ready_program import ReadyProgram
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import SMALLEST_BUFFER
-from lazytensor.core.runtime import background, cost_model, executor, replay_program
+from lazytensor.core.runtime import background, cost_model, executor
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
@@ -94,27 +95,36 @@ def test_several_results_go_the_short_way(
     assert is_short
 
 
-def test_large_arrays_go_the_long_way_where_memory_can_be_taken(
-    monkeypatch: pytest.MonkeyPatch, long_ways: list[int]
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_the_host_takes_memory_that_is_nobody_elses(
+    monkeypatch: pytest.MonkeyPatch, long_ways: list[int], is_shared: bool
 ) -> None:
     monkeypatch.setattr(settings, "tier", "interpret")
-    x = array(np.ones(replay_program.SMALL_ELEMENTS))
+    ones = array(np.ones(REUSE_BYTES))
     for _ in range(3):
-        assert not _is_short(long_ways, ((x + 1.0) * 2.0).numpy)
-    for _ in range(3):
-        is_short = _is_short(long_ways, (x + 1.0).numpy)
+        x = ones + 0.0
+        sync()
+        kept = x.node.value if is_shared else None
+        place = x.node.value.ctypes.data
+        x.holder.write((x * 2.0).node)
+        is_short = _is_short(long_ways, sync)
+        assert (x.node.value.ctypes.data == place) is not is_shared
+        assert kept is None or (kept == 1.0).all()
     assert is_short
 
 
-def test_a_guard_goes_the_long_way(monkeypatch: pytest.MonkeyPatch, long_ways: list[int]) -> None:
+def test_a_false_guard_goes_the_long_way(
+    monkeypatch: pytest.MonkeyPatch, long_ways: list[int]
+) -> None:
     monkeypatch.setattr(settings, "tier", "interpret")
     x = array(VALUES)
     for bound in (9.0, 9.0, 9.0, 2.0):
         every = ops.reduce_and(ops.less(x.node, ops.scalar(bound, F64)), axes=(0,))
         made = ops.guarded(x.node, ops.guard(every, error=ValueError, text="too large"))
         if bound > VALUES.max():
-            assert not _is_short(long_ways, lambda made=made: fetch(made))
+            is_short = _is_short(long_ways, lambda made=made: fetch(made))
         else:
+            assert is_short
             with pytest.raises(ValueError, match="too large"):
                 fetch(made)
 
@@ -207,7 +217,7 @@ def test_a_run_has_the_numbers_that_were_taken_for_it() -> None:
     """Another thread may take others before the first one computes."""
     x = leaf(VALUES)
     made = ops.multiply(x, scalar(2.0, F64))
-    small = SmallProgram(cut(reachable([made]), [made]).program)
+    small = ReadyProgram(cut(reachable([made]), [made]).program)
     assert small.take([2.0])
     assert not small.take([2.0])
     first = small.values_of([VALUES])

@@ -6,6 +6,7 @@ a data set with many rows, or a simulation with many times.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from lazytensor.core.ir.attribute import Definition
@@ -19,10 +20,12 @@ from lazytensor.core.ops.contraction import convolution
 class Work(NamedTuple):
     """How much a program computes.
 
-    `elements`: all that are computed, replaced parts of arrays included. `largest`: elements of the
-    largest array that is computed or computed from. `convolves`: whether there are convolutions.
+    `operations`: those in the bodies of composites and of loops are counted one by one. `elements`:
+    all that are computed, replaced parts of arrays included. `largest`: elements of the largest
+    array that is computed or computed from. `convolves`: whether there are convolutions.
     """
 
+    operations: int
     elements: int
     largest: int
     convolves: bool
@@ -42,19 +45,29 @@ def extent_of(program: Program) -> Work:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
     largest = max((size_of(lines[i][3]) for i in met), default=0)
-    return Work(elements, largest, has_op(program, convolution))
+    return Work(operations_of(program), elements, largest, has_op(program, convolution))
+
+
+def operations_of(program: Program) -> int:
+    """How many operations a program has, those in bodies included."""
+    inner = sum(operations_of(body) for body in _bodies(program))
+    composites = sum(isinstance(line[0], Composite) for line in program.instructions)
+    return program.size - composites + inner
 
 
 def has_op(program: Program, wanted: Op) -> bool:
     """Whether a program has an op, in the bodies of composites and of loops too."""
+    if any(line[0] is wanted for line in program.instructions):
+        return True
+    return any(has_op(body, wanted) for body in _bodies(program))
+
+
+def _bodies(program: Program) -> Iterator[Program]:
+    """The bodies of its composites and loops."""
     lines = program.instructions
     for op, operands, attrs, _ in lines:
-        if op is wanted:
-            return True
-        bodies = [p for value in attrs if isinstance(value, Definition) for p in value.programs]
+        for value in attrs:
+            if isinstance(value, Definition):
+                yield from value.programs
         if isinstance(op, Composite):
-            types = tuple(lines[i][3] for i in operands)
-            bodies.append(op.program(types, op.attrs_of(attrs)))
-        if any(has_op(body, wanted) for body in bodies):
-            return True
-    return False
+            yield op.program(tuple(lines[i][3] for i in operands), op.attrs_of(attrs))

@@ -1,2 +1,6 @@
-# Compiled: each result passes through it.
+# Compiled: each leaf and each result passes through it.
+from lazytensor.core.ir.recording cimport NodeBase
+
+
+cpdef object host_value(NodeBase leaf)
 cpdef object in_rows(object value)

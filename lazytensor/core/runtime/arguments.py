@@ -16,6 +16,7 @@ from lazytensor.core.ir.program import SLOTS, Cut
 from lazytensor.core.runtime.guards import Failure
 
 _ELSEWHERE: Final = frozenset([np.ndarray, Padded, Sharded])
+LOOKS_KEPT: Final = 256
 
 
 def host_operand(node: Node) -> np.ndarray:
@@ -43,6 +44,36 @@ def seen_through(ref: Cell | View) -> np.ndarray | None:
         return known
     leaf = ref.cell.node
     return shown(on_host(leaf.value), ref.chain) if can_be_shown(leaf) else None
+
+
+_looks: Final[dict[int, tuple[int, int]]] = {}
+"""By serial number of a leaf whose value is on the device: how many more looks of the host's there
+are until the value stays on the host, and how many it took the last time."""
+
+
+def host_value(leaf: Node) -> np.ndarray:
+    """The leaf's value on the host. It stays there when it is looked at for the second time.
+
+    To look costs as much as some whole operations. Not at the first time: a loop that looks at each
+    of its results once donates them, which would then cost a copy. If a program takes it back to
+    the device, it takes twice as many looks. It never stays where that would be a copy to another
+    memory.
+    """
+    value: Any = leaf.value
+    if value.__class__ is np.ndarray:
+        return value
+    found = on_host(value)
+    if is_apart():
+        return found
+    if len(_looks) >= LOOKS_KEPT:
+        _looks.clear()
+    left, last = _looks.get(leaf.serial, (2, 2))
+    if left > 1:
+        _looks[leaf.serial] = left - 1, last
+    else:
+        leaf.value = found
+        _looks[leaf.serial] = 2 * last, 2 * last
+    return found
 
 
 def in_rows(value: np.ndarray) -> np.ndarray:

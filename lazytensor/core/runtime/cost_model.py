@@ -28,11 +28,11 @@ from lazytensor.core.runtime.tier_timing import Costs
 from lazytensor.core.settings import settings
 
 
-def price_of(size: int) -> float:
+def price_of(operations: int) -> float:
     """Seconds that compiling a program of this many operations takes, roughly."""
     if is_apart():
-        return DEVICE_COMPILE_SECONDS + size * DEVICE_COMPILE_SECONDS_PER_OPERATION
-    return COMPILE_SECONDS + size * COMPILE_SECONDS_PER_OPERATION
+        return DEVICE_COMPILE_SECONDS + operations * DEVICE_COMPILE_SECONDS_PER_OPERATION
+    return COMPILE_SECONDS + operations * COMPILE_SECONDS_PER_OPERATION
 
 
 def estimate(program: Costs) -> float:
@@ -56,7 +56,7 @@ def pays(program: Costs) -> bool:
     if is_apart():
         return program.runs > 0
     spent = debt(program) - program.runs * SECONDS_PER_CALL
-    return spent > COMPILING_SHARE * price_of(program.size)
+    return spent > COMPILING_SHARE * price_of(program.operations)
 
 
 def pays_import(price: float, spent: float) -> bool:
@@ -76,12 +76,12 @@ def should_compile(entry: Entry) -> bool:
     """Whether compiling a program pays, in the background if the tier is "auto"."""
     if settings.tier != "auto":
         return settings.tier == "compile"
-    return pays(entry) and may_import(price_of(entry.size), estimate(entry))
+    return pays(entry) and may_import(price_of(entry.operations), estimate(entry))
 
 
 def is_overdue(entry: Entry) -> bool:
     """Whether the host has spent on a program what its compile would have cost."""
-    return debt(entry) > price_of(entry.size)
+    return debt(entry) > price_of(entry.operations)
 
 
 def is_worth_a_look(entry: Entry) -> bool:
@@ -100,11 +100,14 @@ def is_load_short(entry: Entry) -> bool:
 
 def is_too_slow(run: Run) -> bool:
     """Whether the user waits longer for the host than for a compile and XLA, by far."""
-    entry = run.entry
-    price = price_of(entry.size) + COMPILE_SECONDS
     if is_apart():
-        return once(entry) + _fetching(run) > price
-    return COMPILING_SHARE * once(entry) > price
+        return once(run.entry) + _fetching(run) > price_of(run.entry.operations) + COMPILE_SECONDS
+    return outlasts_compile(run.entry)
+
+
+def outlasts_compile(entry: Entry) -> bool:
+    """Whether a run by this host takes several times as long as a compile."""
+    return COMPILING_SHARE * once(entry) > price_of(entry.operations) + COMPILE_SECONDS
 
 
 def _fetching(run: Run) -> float:

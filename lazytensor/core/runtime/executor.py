@@ -9,21 +9,20 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
 from lazytensor.core.device import host_threads, interrupts
-from lazytensor.core.device.backend import backend, on_host
+from lazytensor.core.device.backend import backend
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import compute, takes, with_leaves
 from lazytensor.core.interpreter.rows import HOST_KERNELS
-from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
 from lazytensor.core.runtime import guards, locking, peers, replay_program, sharded, variants
-from lazytensor.core.runtime.arguments import argument, in_rows, with_room
+from lazytensor.core.runtime.arguments import argument, host_value, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure, Outcome
+from lazytensor.core.runtime.interrupted import settle_computed
 from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
@@ -102,7 +101,7 @@ def _interpret(run: Run) -> None:
     narrowed = host_threads.narrow(convolves)
     try:
         with locking.outside(exact.outputs, exact.entry.extent.largest):
-            values[:] = with_leaves(program, [on_host(x.value) for x in leaves])
+            values[:] = with_leaves(program, [host_value(x) for x in leaves])
             compute(program, values, exact.found.slots, given)
             results = [in_rows(values[i]) for i in program.results]
             seconds = metrics.spent("interpreting", start)
@@ -115,7 +114,7 @@ def _interpret(run: Run) -> None:
     except BaseException:
         locking.resume()
         if given:
-            _settle_computed(exact, values)
+            settle_computed(exact.found.nodes, values)
         raise
     finally:
         host_threads.widen(narrowed)
@@ -135,22 +134,6 @@ def _given(run: Run) -> list[int]:
         for at in takes(program)
         if run.owned[at] and has_own_array(run.found.leaves[at])
     ]
-
-
-def _settle_computed(run: Run, values: list[Any]) -> None:
-    """Settle what an interrupted run has computed: its inputs may be gone, and it goes on there."""
-    for node, value in zip(run.found.nodes, values, strict=True):
-        if node is not None and value is not None and node.value is None:
-            _settle_results(node, value)
-
-
-def _settle_results(node: Node, value: Any) -> None:
-    """Settle a node, or the nodes that pick from it if it has several results: a tuple."""
-    if isinstance(value, tuple):
-        for part in elements(node):
-            part.settle(in_rows(value[part.attrs[0]]))
-    else:
-        node.settle(in_rows(value))
 
 
 def _execute(run: Run, entry: Entry) -> None:

@@ -1,5 +1,5 @@
 # Compiled: each cut reads and writes an entry.
-from lazytensor.core.interpreter.small_program cimport SmallProgram
+from lazytensor.core.interpreter.ready_program cimport ReadyProgram
 from lazytensor.core.runtime.tier_timing cimport Costs
 
 
@@ -23,7 +23,7 @@ cdef class Entry(Costs):
     cdef readonly list keys
     cdef public object agreed
     cdef public bint is_plain
-    cdef public SmallProgram small
+    cdef public ReadyProgram ready
     cdef object __weakref__
 
     cpdef object owe(self, double seconds)

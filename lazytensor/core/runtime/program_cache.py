@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.device.backend import Executable
-from lazytensor.core.interpreter.small_program import SmallProgram
+from lazytensor.core.interpreter.ready_program import ReadyProgram
 from lazytensor.core.interpreter.work import Work, extent_of
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import Program
@@ -41,13 +41,13 @@ class Entry(Costs):
     that compiles it just now and is waited for. `keys`: those of the graphs that gave the program,
     one where each operation has one signature. `agreed`: the number of the check by which several
     processes run the same (see `peers.py`). `is_plain`: whether it may be run the short way (see
-    `replay_program.py`), as `small` if it is.
+    `replay_program.py`). `ready`: the program, ready to be run by the host.
     """
 
     __slots__ = (
         "__weakref__", "agreed", "arrived", "compiled_by", "disowned", "donated", "executable",
         "extent", "growth", "history", "is_plain", "job", "keys", "outdated", "owned", "padded",
-        "program", "refused", "small", "sought", "twin",
+        "program", "ready", "refused", "sought", "twin",
     )  # fmt: skip
 
     def __init__(
@@ -59,7 +59,8 @@ class Entry(Costs):
     ) -> None:
         self.program = program
         self.extent: Work = extent_of(program)
-        super().__init__(program.size, self.extent.elements, spent, runs)
+        extent = self.extent
+        super().__init__(program.size, extent.operations, extent.elements, spent, runs)
         self.history = history or SlotHistory()
         self.executable: Executable | None = None
         self.donated: tuple[tuple[int, int], ...] = ()
@@ -75,7 +76,7 @@ class Entry(Costs):
         self.keys: list[bytes] = []
         self.agreed = -1
         self.is_plain = False
-        self.small: SmallProgram | None = None
+        self.ready: ReadyProgram | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.

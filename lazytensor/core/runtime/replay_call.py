@@ -23,21 +23,24 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.runtime import replay_program, tiers
-from lazytensor.core.runtime.arguments import arguments
+from lazytensor.core.runtime.arguments import arguments, host_value
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
-from lazytensor.core.settings import settings
 
 NOWHERE: Final = -1
 
 
 class KnownCall(NamedTuple):
-    """A call's program: per input the operand that it is, per output the result and its type."""
+    """A call's program: per input the operand that it is, per output the result and its type.
+
+    `overwrites`: whether the executable would overwrite an input, if nobody else had it.
+    """
 
     entry: Entry
+    overwrites: bool
     inputs: tuple[int, ...]
     outputs: tuple[tuple[int, TensorType], ...]
 
@@ -82,7 +85,8 @@ def learn(made: Call, runs: Sequence[Run]) -> None:
         return
     types = [node.type for node in run.outputs]
     pairs = tuple(zip(outputs, types, strict=True))
-    cache.calls[made.op] = KnownCall(run.entry, tuple(inputs), pairs)
+    overwrites = _overwrites(run.found.program)
+    cache.calls[made.op] = KnownCall(run.entry, overwrites, tuple(inputs), pairs)
 
 
 def _places(serials: tuple[int, ...]) -> dict[int, int]:
@@ -100,13 +104,11 @@ def _overwrites(program: Program) -> bool:
 
 
 def _is_plain(run: Run) -> bool:
-    """Whether the program will be run by XLA as it is from now on, and overwrites no input."""
-    entry, program = run.entry, run.found.program
-    if entry.executable is None or entry.twin is not None or entry.padded or run.exact is not None:
+    """Whether the program was run as it is, and may be so again."""
+    entry = run.entry
+    if entry.twin is not None or entry.padded or run.exact is not None:
         return False
-    if run.found.slots or run.request.once or _overwrites(program):
-        return False
-    if not tiers.is_settled(entry):
+    if run.found.slots or run.request.once:
         return False
     return all(node.value.__class__ is not Failure for node in run.outputs)
 
@@ -114,37 +116,48 @@ def _is_plain(run: Run) -> bool:
 def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
     """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
     known: KnownCall | None = cache.calls.get(op)
-    if known is None or thread.recorder.cells or settings.tier == "interpret":
+    if known is None or thread.recorder.cells:
         return None
-    with lock:
-        start = perf_counter()
-        results = _run(known, operands, start)
-        if results is None:
+    with lock, uncollected():
+        start, how = perf_counter(), replay_program.way(known.entry)
+        leaves = [operands[i] for i in known.inputs]
+        if not replay_program.are_computed(leaves):
+            return None
+        if how == "interpreted":
+            results = _run_by_host(known, leaves, start)
+        else:
+            results = _run_by_xla(known, leaves, start) if how == "cached" else None
+        if results is None:  # a guard may be false: the long way will raise what is to be raised
             return None
         recorder = thread.recorder
         recorder.work, recorder.fuses, recorder.serial = 0, True, nodes_made()
-        replay_program.account(known.entry, cause, "cached", start)
+        replay_program.account(known.entry, cause, how, start)
     return results
 
 
-def _run(known: KnownCall, operands: Sequence[Node], start: float) -> list[Any] | None:
-    """The results, as leaves; None if they cannot be had, or if a guard is false."""
+def _run_by_host(known: KnownCall, leaves: Sequence[Node], start: float) -> list[Any] | None:
+    """The results, as leaves; None if a guard is false."""
+    entry = known.entry
+    values = replay_program.ready_program(entry).values_of([host_value(leaf) for leaf in leaves])
+    results = replay_program.results_by_host(entry, values, [], (), start)
+    if results is None:
+        return None
+    _replaced.nodes.clear()
+    return _leaves(known, results, user_place())
+
+
+def _run_by_xla(known: KnownCall, leaves: Sequence[Node], start: float) -> list[Any] | None:
+    """The same by an executable; None also if it may overwrite inputs, or is still being timed."""
     executable = known.entry.executable
-    if executable is None:
+    if executable is None or known.overwrites or not tiers.is_settled(known.entry):
         return None
-    leaves = [operands[i] for i in known.inputs]
-    if not replay_program.are_computed(leaves):
-        return None
-    with uncollected():
-        (values,) = executable.start(arguments(leaves))
-        metrics.spent("running", start)
-        outputs = len(known.outputs)
-        results = _leaves(known, values[:outputs], user_place())  # while the program runs
-        _replaced.nodes.clear()
-        wait(executable, values)
-    if values[outputs:] and not on_host(values[-1]):
-        return None  # it has changed nothing: the long way will raise what is to be raised
-    return results
+    (values,) = executable.start(arguments(leaves))
+    metrics.spent("running", start)
+    outputs = len(known.outputs)
+    results = _leaves(known, values[:outputs], user_place())  # while the program runs
+    _replaced.nodes.clear()
+    wait(executable, values)
+    return None if values[outputs:] and not on_host(values[-1]) else results
 
 
 def _leaves(known: KnownCall, values: list[Any], place: Place | None) -> list[Any]:

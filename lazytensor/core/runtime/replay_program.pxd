@@ -1,12 +1,13 @@
 # Compiled: each cut of a known program calls it.
 cimport cython
 
-from lazytensor.core.interpreter.small_program cimport SmallProgram
+from lazytensor.core.buffers.refcounts cimport has_own_array
+from lazytensor.core.interpreter.ready_program cimport ReadyProgram
 from lazytensor.core.ir.graph cimport NumberedGraph
 from lazytensor.core.ir.recording cimport NodeBase
 from lazytensor.core.observe.metrics cimport spent
-from lazytensor.core.runtime cimport tiers
-from lazytensor.core.runtime.arguments cimport in_rows
+from lazytensor.core.runtime cimport cost_model, tiers
+from lazytensor.core.runtime.arguments cimport host_value, in_rows
 from lazytensor.core.runtime.program_cache cimport Entry
 from lazytensor.core.runtime.run cimport Request
 
@@ -20,13 +21,18 @@ cpdef bint are_computed(object operands) except -1
 cdef bint _is_as_before(Entry entry) except -1
 cdef bint _is_left_to_numpy(Entry entry) except -1
 
-@cython.locals(values=list, found=list, seconds=double)
+cpdef str way(Entry entry)
+
+@cython.locals(ready=ReadyProgram, values=list)
 cdef bint _interpret(Entry entry, NumberedGraph graph, double cut_at) except -1
 
-cdef bint _is_for_numpy(object program, object extent) except -1
+cpdef ReadyProgram ready_program(Entry entry)
+cdef list _given(ReadyProgram ready, NumberedGraph graph)
+
+@cython.locals(found=list, seconds=double, count="Py_ssize_t")
+cpdef list results_by_host(Entry entry, list values, list given, object outputs, double start)
 
 @cython.locals(node=NodeBase)
 cdef object _settle(list outputs, object values)
 
-cdef object _host_value(NodeBase leaf)
 cdef bint _execute(Entry entry, NumberedGraph graph, double cut_at) except -1

@@ -7,8 +7,8 @@ as it was, leaves the cut to the long way.
 
 Invariants:
 - Nothing is decided here: no job is queued, no executable is made, nothing is timed by turns.
-- NumPy runs small programs only, and single operations. It takes no input's memory.
 - Inputs are overwritten only if they are nobody else's, as those were that the executable assumed.
+- If the host finds a guard false, nothing has changed. The long way runs it again, and says so.
 """
 
 from __future__ import annotations
@@ -17,36 +17,30 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final
 
-import numpy as np
-
+from lazytensor.core import ops
+from lazytensor.core.buffers.refcounts import has_own_array
 from lazytensor.core.device import host_threads, interrupts
-from lazytensor.core.device.backend import backend, is_apart, on_host
+from lazytensor.core.device.backend import backend, is_apart
 from lazytensor.core.device.sharded import Sharded
-from lazytensor.core.interpreter.interpreter import REUSE_BYTES
-from lazytensor.core.interpreter.kernels import REFERENCES
-from lazytensor.core.interpreter.small_program import SmallProgram
-from lazytensor.core.interpreter.work import Work
+from lazytensor.core.interpreter.ready_program import ReadyProgram
+from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.graph import NumberedGraph
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe.events import Event, record
 from lazytensor.core.observe.metrics import counts, spent
 from lazytensor.core.passes.specialize import pack
-from lazytensor.core.runtime import background, locking, tiers
-from lazytensor.core.runtime.arguments import arguments, in_rows
+from lazytensor.core.runtime import background, cost_model, locking, tiers
+from lazytensor.core.runtime.arguments import arguments, host_value, in_rows
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.interrupted import settle_computed
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.runtime.run import Request, Run
 from lazytensor.core.settings import settings
 
 OBSERVING_CAUSES: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
-SMALL_ELEMENTS: Final = REUSE_BYTES // 8
-"""Elements of a program's largest result, and an eighth of those of all, from which it is
-interpreted the long way: results take each other's memory there."""
-LOOKS_KEPT: Final = 256
 _LONG_WAY: Final = frozenset([Failure, Sharded])
 """Classes of values with which a program is run the long way."""
 
@@ -55,7 +49,7 @@ def remember(run: Run) -> None:
     """Let the program of this run go the short way from now on, if it is a plain one."""
     program = run.found.program
     if run.recorded is None and run.exact is None and not run.request.once:
-        run.entry.is_plain = not program.guards and not program.needs_backend
+        run.entry.is_plain = not program.needs_backend
 
 
 def run(entry: Entry, graph: NumberedGraph, request: Request, start: float) -> bool:
@@ -63,21 +57,27 @@ def run(entry: Entry, graph: NumberedGraph, request: Request, start: float) -> b
 
     start: when the cut began.
     """
-    if request.once or request.compiles or request.runs is not None or not _is_as_before(entry):
+    if request.once or request.compiles or request.runs is not None:
         return False
-    if settings.tier == "interpret" or tiers.is_numpys(entry):
-        how, is_run = "interpreted", _interpret(entry, graph, start)
-    elif entry.executable is not None:
-        how, is_run = "cached", _execute(entry, graph, start)
-    elif settings.tier == "auto" and _is_left_to_numpy(entry):
-        how, is_run = "interpreted", _interpret(entry, graph, start)
-        if is_run:  # the quickest run's, as others may have waited for a processor
-            entry.owe(entry.trial.by_host)
+    how = way(entry)
+    if how == "interpreted":
+        is_run = _interpret(entry, graph, start)
     else:
-        return False
+        is_run = how == "cached" and _execute(entry, graph, start)
     if is_run:
         account(entry, request.cause, how, start)
     return is_run
+
+
+def way(entry: Entry) -> str:
+    """What runs the program now, "interpreted" or "cached"; "" if the long way has to decide."""
+    if not _is_as_before(entry):
+        return ""
+    if settings.tier == "interpret" or tiers.is_numpys(entry):
+        return "interpreted"
+    if entry.executable is not None:
+        return "cached"
+    return "interpreted" if settings.tier == "auto" and _is_left_to_numpy(entry) else ""
 
 
 def _is_as_before(entry: Entry) -> bool:
@@ -95,14 +95,18 @@ def _is_as_before(entry: Entry) -> bool:
 
 
 def _is_left_to_numpy(entry: Entry) -> bool:
-    """Whether nothing is to be done yet for an executable: none is due, and none has come."""
-    return entry.job is not None or not tiers.is_due(entry)
+    """Whether nothing is to be done for an executable: none is due yet, and nobody waits for it."""
+    if is_apart() or cost_model.outlasts_compile(entry):
+        return False
+    return not (cost_model.is_overdue(entry) if entry.job is not None else tiers.is_due(entry))
 
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:
     """Take note of a run, "cached" or "interpreted", that has ended and began at `start`."""
     counts["cache_hits" if how == "cached" else how] += 1
     before, entry.runs = entry.runs, entry.runs + 1
+    if entry.executable is None:  # the quickest run's, as others may have waited for a processor
+        entry.owe(entry.trial.by_host)
     event = Event(user_place(), cause, entry.program, how, None, perf_counter() - start, before)
     tell(entry, event, 1.0)
 
@@ -127,36 +131,61 @@ def are_computed(operands: Iterable[Node]) -> bool:
 
 
 def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
-    """Let NumPy run it, if it is small enough; say whether it was."""
-    program, extent = entry.program, entry.extent
-    if not _is_for_numpy(program, extent) or not are_computed(graph.leaves):
+    """Let the host run it; say whether that was possible."""
+    if not are_computed(graph.leaves):
         return False
-    if entry.small is None:
-        entry.small = SmallProgram(program)
-    if entry.small.take(graph.slots):
-        entry.observe(pack(program, graph.slots), graph.owned)
+    ready = ready_program(entry)
+    if ready.take(graph.slots):
+        entry.observe(pack(entry.program, graph.slots), graph.owned)
     start = cut_at + spent("cutting", cut_at)
-    values = entry.small.values_of([_host_value(leaf) for leaf in graph.leaves])
-    narrowed = host_threads.narrow() if host_threads.SPINNING else ()
+    given = _given(ready, graph)
+    values = ready.values_of([host_value(leaf) for leaf in graph.leaves])
     try:
-        with locking.outside(graph.outputs, extent.largest):
-            found = [in_rows(value) for value in entry.small.run(values)]
+        results = results_by_host(entry, values, given, graph.outputs, start)
+        if results is not None:
+            _settle(graph.outputs, results)
+    except BaseException:
+        locking.resume()
+        if given:
+            settle_computed(graph.nodes, values)
+        raise
+    return results is not None
+
+
+def ready_program(entry: Entry) -> ReadyProgram:
+    """The entry's program, ready for the host."""
+    if entry.ready is None:
+        entry.ready = ReadyProgram(entry.program)
+    return entry.ready
+
+
+def _given(ready: ReadyProgram, graph: NumberedGraph) -> list[int]:
+    """The parameters that the host may overwrite: nobody else has the node, or its array."""
+    return [
+        ready.parameters[at]
+        for at in ready.takes
+        if graph.owned[at] and has_own_array(graph.leaves[at])
+    ]
+
+
+def results_by_host(
+    entry: Entry, values: list[Any], given: list[int], outputs: Sequence[Node], start: float
+) -> list[Any] | None:
+    """What the program gives, computed by the host; None if a guard is false.
+
+    values: what the run begins with, of which results may take the memory of those `given`.
+    outputs: the nodes to be settled.
+    """
+    extent, count = entry.extent, len(entry.program.outputs)
+    narrowed = host_threads.narrow(extent.convolves and ops.convolution.name in HOST_KERNELS)
+    try:
+        with locking.outside(outputs, extent.largest):
+            found = [in_rows(value) for value in entry.ready.run(values, given)]
             seconds = spent("interpreting", start)
     finally:
-        if narrowed:
-            host_threads.widen(narrowed)
+        host_threads.widen(narrowed)
     entry.trial.interpreted(seconds)
-    _settle(graph.outputs, found)
-    return True
-
-
-def _is_for_numpy(program: Program, extent: Work) -> bool:
-    """Whether it is small, or a single operation that NumPy has a kernel for."""
-    if extent.convolves:
-        return False
-    if extent.largest < SMALL_ELEMENTS and extent.elements < 8 * SMALL_ELEMENTS:
-        return True
-    return program.size == 1 and program.instructions[program.outputs[0]][0] in REFERENCES
+    return None if count < len(found) and not all(found[count:]) else found[:count]
 
 
 def _settle(outputs: Sequence[Node], values: Sequence[Any]) -> None:
@@ -164,36 +193,10 @@ def _settle(outputs: Sequence[Node], values: Sequence[Any]) -> None:
         node.settle(values[at])
 
 
-_looks: Final[dict[int, int]] = {}
-"""How often `_host_value` has looked at a leaf whose value is on the device, by serial number."""
-
-
-def _host_value(leaf: Node) -> np.ndarray:
-    """The leaf's value on the host. It stays there when it is looked at for the second time.
-
-    To look costs as much as some whole operations. Not at the first time: a loop that looks at each
-    of its results once donates them, which would then cost a copy. If a program has taken it back
-    to the device, at the fourth, the eighth time, and so on. Not at all where that would be a copy
-    to another memory.
-    """
-    value: Any = leaf.value
-    if value.__class__ is np.ndarray:
-        return value
-    found = on_host(value)
-    if is_apart():
-        return found
-    if len(_looks) >= LOOKS_KEPT:
-        _looks.clear()
-    looks = _looks[leaf.serial] = _looks.get(leaf.serial, 0) + 1
-    if looks > 1 and not looks & (looks - 1):
-        leaf.value = found
-    return found
-
-
 def _execute(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
     """Run the executable, if all is as it was when that was made; say whether it was."""
     executable = entry.executable
-    if executable is None or tiers.is_timed(entry):
+    if executable is None or tiers.is_timed(entry) or entry.program.guards:
         return False
     if graph.owned != entry.owned or not are_computed(graph.leaves):
         return False

@@ -108,7 +108,7 @@ def _pays(family: Family, seconds: float) -> bool:
     last = family.last
     if last is None or last.executable is not None or settings.tier != "auto":
         return True
-    price = price_of(last.size)
+    price = price_of(last.operations)
     debt = last.spent + family.spent + seconds
     return debt >= NEXT_SIZE_SHARE * price and may_import(price, seconds)
 
@@ -181,7 +181,7 @@ def _translated(run: Run, growth: Growth) -> Run | None:
     if any(given[position][axis] != 0 for position, axis in link.fixed):
         return None
     growth.wasted += link.waste * SECONDS_PER_WASTED_ELEMENT
-    if growth.wasted > price_of(entry.size):  # in which composites are open, as XLA has them
+    if growth.wasted > price_of(entry.operations):
         run.entry.spent += growth.wasted
         refuse(run, "its size came again and again")
         return None

@@ -24,7 +24,7 @@ cdef class Trial:
 
 
 cdef class Costs:
-    cdef readonly Py_ssize_t size
+    cdef readonly Py_ssize_t size, operations
     cdef readonly double elements
     cdef public double spent
     cdef public Py_ssize_t runs

@@ -166,13 +166,16 @@ class Trial:
 class Costs:
     """What running a program costs.
 
-    `size`: its operations. `elements`: of all its results. `spent`: seconds of runs by the host.
+    `size`: its instructions. `operations`: those in bodies included. `elements`: of all its
+    results. `spent`: seconds of runs by the host.
     `runs`: by either tier. `trial`: how the tiers compare.
     """
 
-    __slots__ = ("elements", "runs", "size", "spent", "trial")
+    __slots__ = ("elements", "operations", "runs", "size", "spent", "trial")
 
-    def __init__(self, size: int, elements: float, spent: float = 0.0, runs: int = 0) -> None:
-        self.size, self.elements = size, elements
+    def __init__(
+        self, size: int, operations: int, elements: float, spent: float = 0.0, runs: int = 0
+    ) -> None:
+        self.size, self.operations, self.elements = size, operations, elements
         self.spent, self.runs = spent, runs
         self.trial = Trial()

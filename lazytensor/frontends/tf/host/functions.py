@@ -19,7 +19,7 @@ from itertools import chain
 from math import inf
 from time import perf_counter
 from typing import Any, Final
-from weakref import ref
+from weakref import finalize, ref
 
 import numpy as np
 from tensorflow.python import pywrap_tfe
@@ -28,7 +28,7 @@ from tensorflow.python.framework.errors_impl import OpError
 
 from lazytensor.core.interpreter.rows import Reference
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.policy import COMPILE_SECONDS, TRIALS
+from lazytensor.core.policy import TRIALS
 from lazytensor.frontends.tf.dispatch.fallback import execute
 from lazytensor.frontends.tf.host.call import array_of
 from lazytensor.frontends.tf.tensors.tensor import NUMPY, TF, EagerTensor
@@ -83,11 +83,14 @@ class NativeCall:
         self.forms, self.variables = forms, variables
         self.results, self.written, self.has_flag = results, written, has_flag
         self.kept = _Variables()
+        self.function: str | None = None
 
     def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
         """The node's results, of operands that may have constants of the body at their end."""
         here = context.context()
         here.ensure_initialized()
+        if self.function is None:
+            self.function = self._with_values(here)
 
         def tensor(array: np.ndarray) -> Any:
             return EagerTensor(array, here.device_name, None)
@@ -103,18 +106,42 @@ class NativeCall:
         inputs = [_input(form, data, handles, tensor) for form in self.forms]
         attrs = tuple(chain(*here.function_call_options.as_attrs().items()))
         made = _execute_function(
-            here._handle, here.device_name, self.name, inputs, attrs, len(self.results)
+            here._handle,
+            here.device_name,
+            self.function,
+            inputs,
+            attrs,
+            len(self.results) + len(self.written),
         )
-        kept = [x for x, form in zip(made, self.results, strict=True) if form[0] == "data"]
-        for i in self.written:
-            dtype = TF[self.variables[i].dtype]
-            kept.append(execute(here, "ReadVariableOp", None, handles[i], "dtype", dtype))
-        found = tuple(map(array_of, kept))
-        for i, value in zip(self.written, found[len(kept) - len(self.written) :], strict=True):
+        kept = [x for x, form in zip(made, self.results, strict=False) if form[0] == "data"]
+        found = tuple(map(array_of, [*kept, *made[len(self.results) :]]))
+        for i, value in zip(self.written, found[len(kept) :], strict=True):
             values[i] = value
         for i, handle in enumerate(handles):
             self.kept.keep(i, values[i], handle)
         return (*found, np.ones((), np.bool_)) if self.has_flag else found
+
+    def _with_values(self, here: Any) -> str:
+        """A function that also returns the values of the variables that are written.
+
+        Reading them after the call takes longer: by then the processor's caches have other code.
+        """
+        made = here.get_function_def(self.name)
+        made.signature.name = f"{self.name}_with_values"
+        effects = [f"^{node}" for node in made.control_ret.values()]
+        positions = [at for at, form in enumerate(self.forms) if form[0] == "handle"]
+        for i in self.written:
+            dtype = TF[self.variables[i].dtype].as_datatype_enum
+            handle = made.signature.input_arg[positions[i]].name
+            read = made.node_def.add(
+                name=f"value_{i}", op="ReadVariableOp", input=[handle, *effects]
+            )
+            read.attr["dtype"].type = dtype
+            made.signature.output_arg.add(name=f"value_{i}", type=dtype)
+            made.ret[f"value_{i}"] = f"value_{i}:value:0"
+        here.add_function_def(made)
+        finalize(self, here.remove_function, made.signature.name)
+        return made.signature.name
 
 
 def is_callable(forms: Sequence[Form], results: Sequence[Form]) -> bool:
@@ -159,7 +186,7 @@ class FasterCall:
     def __call__(self, *operands: np.ndarray) -> Any:
         """The results."""
         if self.left:
-            is_native = self.spent >= COMPILE_SECONDS
+            is_native = self.spent >= 0
         else:
             is_native = self.seconds[True] < self.seconds[False]
         start = perf_counter()

@@ -1,0 +1,13 @@
+# Compiled: each run of a small program calls it.
+from lazytensor.core.buffers.refcounts cimport beside_the_list
+
+
+cdef class ReadyProgram:
+    cdef list steps, places, values
+    cdef public object numbers
+    cdef str text
+    cdef readonly tuple parameters, results, takes
+
+    cpdef bint take(self, list numbers) except -1
+    cpdef list values_of(self, list leaves)
+    cpdef list run(self, list values, object given=*)

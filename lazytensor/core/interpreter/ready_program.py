@@ -1,0 +1,63 @@
+"""A program, ready to be run by NumPy again and again: what does not change is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.buffers.refcounts import beside_the_list
+from lazytensor.core.interpreter.interpreter import steps_of, takes
+from lazytensor.core.interpreter.quiet import quietly
+from lazytensor.core.interpreter.steps import run_steps
+from lazytensor.core.ir.program import Program
+
+
+class ReadyProgram:
+    """The program's steps, and the numbers of its slots in the last run.
+
+    `takes`: the parameters, by position, whose memory results may take. Where there are guards,
+    none: a run that breaks one is repeated, to be told of.
+    """
+
+    __slots__ = (
+        "numbers", "parameters", "places", "results", "steps", "takes", "text", "values",
+    )  # fmt: skip
+
+    def __init__(self, program: Program) -> None:
+        lines = program.instructions
+        self.steps = steps_of(program)
+        self.parameters, self.results = program.parameters, program.results
+        self.takes = () if program.guards else takes(program)
+        self.places = [(i, lines[i][3].dtype) for i in program.slots]
+        self.numbers: list[Any] | None = None
+        self.text = ""  # of numbers with a zero, which has a sign
+        self.values: list[Any] = [None] * len(lines)
+
+    def take(self, numbers: list[Any]) -> bool:
+        """Set the slots; whether they are others than in the last run."""
+        if numbers == self.numbers and (not self.text or repr(numbers) == self.text):
+            return False
+        with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
+            for (i, dtype), number in zip(self.places, numbers, strict=True):
+                self.values[i] = np.asarray(number, dtype)
+        self.numbers, self.text = numbers, repr(numbers) if 0 in numbers else ""
+        return True
+
+    def values_of(self, leaves: list[np.ndarray]) -> list[Any]:
+        """What a run begins with. Another thread may take other numbers from then on."""
+        values = self.values.copy()
+        for at, leaf in enumerate(leaves):
+            values[self.parameters[at]] = leaf
+        return values
+
+    def run(self, values: list[Any], given: Iterable[int] = ()) -> list[np.ndarray]:
+        """The values of the outputs and of the guards.
+
+        given: parameters whose memory results may take; other leaves are not written to. A caller
+        has no other name for their arrays. See `steps.py` for what is in `values` after an error.
+        """
+        held = {id(values[i]): beside_the_list(values, i) for i in given}
+        quietly(run_steps, self.steps, values, held)
+        return [values[i] for i in self.results]
