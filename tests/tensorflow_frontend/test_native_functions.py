@@ -222,23 +222,27 @@ def _resident_bytes() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
+class Slow:
+    """A function that sleeps, so that it is known which one is slow."""
+
+    def __init__(self, seconds: float, written: tuple[int, ...] = ()) -> None:
+        self.seconds, self.written, self.runs = seconds, written, 0
+
+    def __call__(self, *_: np.ndarray) -> tuple[()]:
+        self.runs += 1
+        time.sleep(self.seconds)
+        return ()
+
+
+@pytest.mark.parametrize("is_step", [False, True])
 @pytest.mark.parametrize("faster", [False, True])
-def test_the_faster_one_is_kept(faster: bool) -> None:
-    """Which one is slow is known here: it sleeps."""
-    ran = {"own": 0, "native": 0}
-
-    def slow(name: str, seconds: float) -> Any:
-        def run(*_: np.ndarray) -> tuple[()]:
-            ran[name] += 1
-            time.sleep(seconds)
-            return ()
-
-        return run
-
-    seconds = (0.03, 0.005) if faster else (0.005, 0.03)
-    call = FasterCall(slow("own", seconds[0]), slow("native", seconds[1]))
+def test_the_faster_one_is_kept(faster: bool, is_step: bool) -> None:
+    own, native = Slow(0.03 if faster else 0.005), Slow(0.01, written=(0,) if is_step else ())
+    call = FasterCall(own, native, estimate=own.seconds)  # type: ignore[arg-type]
     for _ in range(60):
         call()
-    tried = functions.TRIALS
-    assert ran["native"] > 30 if faster else ran["native"] == tried
-    assert ran["own"] * seconds[0] >= functions.COMPILE_SECONDS
+    assert native.runs > 30 if faster else native.runs == functions.TRIALS
+    if is_step:
+        assert own.runs == (0 if faster else 60 - functions.TRIALS)
+    else:
+        assert own.runs * own.seconds >= functions.COMPILE_SECONDS

@@ -54,8 +54,8 @@ class Step:
         self.function = function
         self.operands = operands
         self.type = type
-        is_one = isinstance(type, TensorType)
-        self.dtype, self.shape = (type.dtype, type.shape) if is_one else (None, None)
+        self.dtype: Any = getattr(type, "dtype", None)
+        self.shape: Any = getattr(type, "shape", None)
         self.last_uses = last_uses
         self.over: tuple[int, ...] = ()
         self.writing: Mapping[int, Reference] | None = None
@@ -100,7 +100,7 @@ def run_steps(steps: list[Step], values: list[Any], held: Held) -> None:
             values[step.place] = _called(step.function, step.operands, values)
         elif step.writing is None:
             # One C call from the operands to the list, so that Ctrl-C cannot interrupt it.
-            into = partial(step.function, out=values[taken])
+            into: Any = partial(step.function, out=values[taken])
             values[step.place : step.place + 1] = map(into, *[[values[j]] for j in step.operands])
             into = None  # it holds a reference, which would count as sharing
         else:  # running it twice changes nothing, so Ctrl-C may interrupt it

@@ -57,13 +57,13 @@ def host_value(leaf: Node) -> np.ndarray:
     To look costs as much as some whole operations. Not at the first time: a loop that looks at each
     of its results once donates them, which would then cost a copy. If a program takes it back to
     the device, it takes twice as many looks. It never stays where that would be a copy to another
-    memory.
+    memory, or where the value is split, or has room for more.
     """
     value: Any = leaf.value
     if value.__class__ is np.ndarray:
         return value
     found = on_host(value)
-    if is_apart():
+    if is_apart() or value.__class__ in _ELSEWHERE:
         return found
     if len(_looks) >= LOOKS_KEPT:
         _looks.clear()

@@ -29,6 +29,7 @@ from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
+from lazytensor.core.settings import settings
 
 NOWHERE: Final = -1
 
@@ -108,7 +109,7 @@ def _is_plain(run: Run) -> bool:
     entry = run.entry
     if entry.twin is not None or entry.padded or run.exact is not None:
         return False
-    if run.found.slots or run.request.once:
+    if run.found.slots or run.request.once or run.found.program.meshes:
         return False
     return all(node.value.__class__ is not Failure for node in run.outputs)
 
@@ -116,7 +117,7 @@ def _is_plain(run: Run) -> bool:
 def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
     """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
     known: KnownCall | None = cache.calls.get(op)
-    if known is None or thread.recorder.cells:
+    if known is None or thread.recorder.cells or settings.devices > 1:
         return None
     with lock, uncollected():
         start, how = perf_counter(), replay_program.way(known.entry)

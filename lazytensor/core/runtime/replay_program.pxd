@@ -29,7 +29,7 @@ cdef bint _interpret(Entry entry, NumberedGraph graph, double cut_at) except -1
 cpdef ReadyProgram ready_program(Entry entry)
 cdef list _given(ReadyProgram ready, NumberedGraph graph)
 
-@cython.locals(found=list, seconds=double, count="Py_ssize_t")
+@cython.locals(ready=ReadyProgram, found=list, seconds=double, count="Py_ssize_t")
 cpdef list results_by_host(Entry entry, list values, list given, object outputs, double start)
 
 @cython.locals(node=NodeBase)

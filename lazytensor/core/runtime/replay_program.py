@@ -176,11 +176,11 @@ def results_by_host(
     values: what the run begins with, of which results may take the memory of those `given`.
     outputs: the nodes to be settled.
     """
-    extent, count = entry.extent, len(entry.program.outputs)
+    ready, extent, count = ready_program(entry), entry.extent, len(entry.program.outputs)
     narrowed = host_threads.narrow(extent.convolves and ops.convolution.name in HOST_KERNELS)
     try:
         with locking.outside(outputs, extent.largest):
-            found = [in_rows(value) for value in entry.ready.run(values, given)]
+            found = [in_rows(value) for value in ready.run(values, given)]
             seconds = spent("interpreting", start)
     finally:
         host_threads.widen(narrowed)

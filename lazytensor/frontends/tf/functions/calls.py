@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from lazytensor.core import ops
+from lazytensor.core.interpreter.work import extent_of
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Input, Node
@@ -118,7 +119,9 @@ class FunctionOp(Composite[tuple[Node, ...]]):
 
     def on_host(self, interpreted: Callable[..., Any]) -> Callable[..., Any]:
         """The faster one of `interpreted` and TensorFlow's call."""
-        return interpreted if self.native is None else FasterCall(interpreted, self.native)
+        if self.native is None:
+            return interpreted
+        return FasterCall(interpreted, self.native, extent_of(self.traced).host_seconds())
 
 
 _names: Final[Counter[str]] = Counter()

@@ -28,7 +28,7 @@ from tensorflow.python.framework.errors_impl import OpError
 
 from lazytensor.core.interpreter.rows import Reference
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.policy import TRIALS
+from lazytensor.core.policy import COMPILE_SECONDS, TRIALS
 from lazytensor.frontends.tf.dispatch.fallback import execute
 from lazytensor.frontends.tf.host.call import array_of
 from lazytensor.frontends.tf.tensors.tensor import NUMPY, TF, EagerTensor
@@ -174,21 +174,24 @@ def _input(form: Form, data: Any, handles: Sequence[Any], tensor: Callable[..., 
 class FasterCall:
     """The faster of two functions with the same results.
 
-    `own` runs until it has taken what TensorFlow takes to optimize a graph, once.
+    A function that writes to variables is a step, which comes again: TensorFlow runs it from the
+    first call on. Of others, `own` runs until it has taken what TensorFlow takes to optimize a
+    graph. `estimate`: seconds that `own` takes, by its operations and sizes.
     """
 
-    def __init__(self, own: Reference, native: NativeCall) -> None:
+    def __init__(self, own: Reference, native: NativeCall, estimate: float) -> None:
         self.functions = (own, native)
         self.seconds = [inf, inf]
-        self.spent = 0.0  # seconds by `own`
+        self.estimate = estimate
+        self.spent = COMPILE_SECONDS if native.written else 0.0  # seconds by `own`
         self.left = TRIALS  # runs by `native` until the faster one is taken
 
     def __call__(self, *operands: np.ndarray) -> Any:
         """The results."""
         if self.left:
-            is_native = self.spent >= 0
+            is_native = self.spent >= COMPILE_SECONDS
         else:
-            is_native = self.seconds[True] < self.seconds[False]
+            is_native = self.seconds[True] < min(self.seconds[False], self.estimate)
         start = perf_counter()
         try:
             made = self.functions[is_native](*operands)
@@ -204,3 +207,4 @@ class FasterCall:
             self.left = max(self.left - 1, 0)
         else:
             self.spent += seconds
+            self.estimate = inf
