@@ -141,7 +141,7 @@ def test_a_program_interpreted_for_long_is_looked_for_as_it_was_compiled(
     def session() -> list[int]:
         cache.clear()
         metrics.reset()
-        shared = np.zeros(1_000_000)
+        shared = np.zeros(4_000_000)
         x = keep = leaf(shared)
         for i in range(400):
             x = ops.add(x, ops.scalar(float(i > 5), F64))
