@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
-from numpy import asarray, ndarray
+from numpy import asarray, generic, ndarray
 
 from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
 from lazytensor.core.interpreter.rows import Reference
@@ -106,6 +106,8 @@ def run_steps(steps: list[Step], values: list[Any], held: Held) -> None:
         else:  # running it twice changes nothing, so Ctrl-C may interrupt it
             values[step.place] = _called(step.writing[taken], step.operands, values)
         result = values[step.place]
+        if isinstance(result, generic):  # NumPy's reductions give scalars
+            values[step.place] = result = asarray(result)
         if (
             type(result) is not ndarray
             or result.dtype is not step.dtype

@@ -80,8 +80,8 @@ def should_compile(entry: Entry) -> bool:
 
 
 def is_overdue(entry: Entry) -> bool:
-    """Whether the host has spent on a program what its compile would have cost."""
-    return debt(entry) > price_of(entry.operations)
+    """Whether the host has spent on a program twice what it does before a compile begins."""
+    return debt(entry) > 2.0 * COMPILING_SHARE * price_of(entry.operations)
 
 
 def is_worth_a_look(entry: Entry) -> bool:

@@ -177,13 +177,16 @@ def results_by_host(
     outputs: the nodes to be settled.
     """
     ready, extent, count = ready_program(entry), entry.extent, len(entry.program.outputs)
-    narrowed = host_threads.narrow(extent.convolves and ops.convolution.name in HOST_KERNELS)
+    narrowed: host_threads.Narrowed = ()
+    if host_threads.SPINNING or extent.largest >= locking.OUTSIDE_ELEMENTS:
+        narrowed = host_threads.narrow(extent.convolves and ops.convolution.name in HOST_KERNELS)
     try:
         with locking.outside(outputs, extent.largest):
             found = [in_rows(value) for value in ready.run(values, given)]
             seconds = spent("interpreting", start)
     finally:
-        host_threads.widen(narrowed)
+        if narrowed:
+            host_threads.widen(narrowed)
     entry.trial.interpreted(seconds)
     return None if count < len(found) and not all(found[count:]) else found[:count]
 
