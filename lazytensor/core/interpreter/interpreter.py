@@ -8,7 +8,7 @@ here or is a given leaf, as NumPy's does in `x *= y` and in `x * y + z`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final
@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.refcounts import beside_the_list
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.quiet import quietly
@@ -35,33 +34,20 @@ REUSE_BYTES: Final = 2**16
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
     """The results of `program`, computed by NumPy. Leaves are not written to."""
-    values = with_leaves(program, leaves)
-    compute(program, values, slots)
+    values = _begun(program, leaves, slots)
+    quietly(run_steps, steps_of(program), values, {})
     return [values[i] for i in program.results]
 
 
-def with_leaves(program: Program, leaves: Sequence[np.ndarray]) -> list[Any]:
-    """Per instruction its value; None before it is computed."""
+def _begun(program: Program, leaves: Sequence[Any], slots: Sequence[Any]) -> list[Any]:
+    """Per instruction its value, if it is an input, or None."""
     values: list[Any] = [None] * len(program.instructions)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
-    return values
-
-
-def compute(
-    program: Program, values: list[Any], slots: Sequence[Any], given: Collection[int] = ()
-) -> None:
-    """Compute the values that are None; a value becomes None after its last use.
-
-    `given`: parameters whose memory results may take. If an error or Ctrl-C ends this early,
-    `values` has everything that the remaining instructions need, not overwritten.
-    """
-    lines = program.instructions
-    held = {id(values[i]): beside_the_list(values, i) for i in given}
-    with np.errstate(all="ignore"):
+    with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
         for i, scalar in zip(program.slots, slots, strict=True):
-            values[i] = np.asarray(scalar, lines[i][3].dtype)
-        run_steps(steps_of(program), values, held)
+            values[i] = np.asarray(scalar, program.instructions[i][3].dtype)
+    return values
 
 
 def takes(program: Program) -> tuple[int, ...]:
@@ -165,14 +151,12 @@ def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
 
 def _results_of(program: Program) -> Callable[..., list[Any]]:
     """The function of a body, whose scalars are its constants. It sets no errstate."""
-    lines = program.instructions
-    slots = zip(program.slots, program.constants, strict=True)
-    constants = [(i, np.asarray(number, lines[i][3].dtype)) for i, number in slots]
+    begun = _begun(program, [None] * len(program.parameters), program.constants)
 
     def function(*operands: np.ndarray) -> list[Any]:
-        values = with_leaves(program, operands)
-        for i, number in constants:
-            values[i] = number
+        values = begun.copy()
+        for i, operand in zip(program.parameters, operands, strict=True):
+            values[i] = operand
         run_steps(steps_of(program), values, {})
         return [values[i] for i in program.outputs]
 

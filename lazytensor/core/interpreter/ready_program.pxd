@@ -1,5 +1,5 @@
 # Compiled: each run of a small program calls it.
-from lazytensor.core.buffers.refcounts cimport beside_the_list
+from lazytensor.core.buffers.refcounts cimport beside_the_list, has_own_array
 
 
 cdef class ReadyProgram:
@@ -10,4 +10,5 @@ cdef class ReadyProgram:
 
     cpdef bint take(self, list numbers) except -1
     cpdef list values_of(self, list leaves)
+    cpdef list given(self, list leaves, list owned)
     cpdef list run(self, list values, object given=*)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.buffers.refcounts import beside_the_list
+from lazytensor.core.buffers.refcounts import beside_the_list, has_own_array
 from lazytensor.core.interpreter.interpreter import steps_of, takes
 from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.interpreter.steps import run_steps
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
 
 
@@ -51,6 +52,13 @@ class ReadyProgram:
         for at, leaf in enumerate(leaves):
             values[self.parameters[at]] = leaf
         return values
+
+    def given(self, leaves: list[Node], owned: list[bool]) -> list[int]:
+        """The parameters that may be overwritten: nobody else has the node, or its array.
+
+        owned: per leaf, whether nothing but the graph refers to it.
+        """
+        return [self.parameters[at] for at in self.takes if owned[at] and has_own_array(leaves[at])]
 
     def run(self, values: list[Any], given: Iterable[int] = ()) -> list[np.ndarray]:
         """The values of the outputs and of the guards.

@@ -6,19 +6,15 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from lazytensor.core import ops
-from lazytensor.core.buffers.refcounts import has_own_array
-from lazytensor.core.device import host_threads, interrupts
+from lazytensor.core.device import interrupts
 from lazytensor.core.device.backend import backend
 from lazytensor.core.device.padded import Padded
-from lazytensor.core.interpreter.interpreter import compute, takes, with_leaves
-from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
 from lazytensor.core.runtime import guards, locking, peers, replay_program, sharded, variants
-from lazytensor.core.runtime.arguments import argument, host_value, in_rows, with_room
+from lazytensor.core.runtime.arguments import argument, host_value, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure, Outcome
@@ -92,48 +88,26 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
 
 def _interpret(run: Run) -> None:
     entry, exact = run.entry, run.exact or run
-    program = exact.found.program
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
-    given = _given(exact)
-    leaves = exact.found.leaves
-    values: list[Any] = [None] * len(program.instructions)
-    convolves = exact.entry.extent.convolves and ops.convolution.name in HOST_KERNELS
-    narrowed = host_threads.narrow(convolves)
+    ready, found = replay_program.ready_program(exact.entry), exact.found
+    ready.take(found.slots)
+    given = [] if exact.recorded is not None else ready.given(found.leaves, exact.owned)
+    values = ready.values_of([host_value(leaf) for leaf in found.leaves])
     try:
-        with locking.outside(exact.outputs, exact.entry.extent.largest):
-            values[:] = with_leaves(program, [host_value(x) for x in leaves])
-            compute(program, values, exact.found.slots, given)
-            results = [in_rows(values[i]) for i in program.results]
-            seconds = metrics.spent("interpreting", start)
+        results, seconds = replay_program.by_host(exact.entry, values, given, exact.outputs, start)
         entry.trial.interpreted(seconds * run.room)
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.owe(time.thread_time() - worked)
         entry.runs += 1
         metrics.count("interpreted")
-        _settle(exact, program.outputs, results).tell()
+        _settle(exact, found.program.outputs, results).tell()
     except BaseException:
         locking.resume()
         if given:
-            settle_computed(exact.found.nodes, values)
+            settle_computed(found.nodes, values)
         raise
     finally:
-        host_threads.widen(narrowed)
         _log(run, "interpreted", None, before)
-
-
-def _given(run: Run) -> list[int]:
-    """The parameters that the interpreter may overwrite: nobody else has the node, or its array.
-
-    Not where there are guards: what is settled early would not be checked later.
-    """
-    program = run.found.program
-    if run.recorded is not None or program.guards:
-        return []
-    return [
-        program.parameters[at]
-        for at in takes(program)
-        if run.owned[at] and has_own_array(run.found.leaves[at])
-    ]
 
 
 def _execute(run: Run, entry: Entry) -> None:

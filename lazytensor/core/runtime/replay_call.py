@@ -140,11 +140,12 @@ def _run_by_host(known: KnownCall, leaves: Sequence[Node], start: float) -> list
     """The results, as leaves; None if a guard is false."""
     entry = known.entry
     values = replay_program.ready_program(entry).values_of([host_value(leaf) for leaf in leaves])
-    results = replay_program.results_by_host(entry, values, [], (), start)
-    if results is None:
+    results, seconds = replay_program.by_host(entry, values, [], (), start)
+    entry.trial.interpreted(seconds)
+    if not replay_program.are_true(results, len(known.outputs)):
         return None
     _replaced.nodes.clear()
-    return _leaves(known, results, user_place())
+    return _leaves(known, results[: len(known.outputs)], user_place())
 
 
 def _run_by_xla(known: KnownCall, leaves: Sequence[Node], start: float) -> list[Any] | None:

@@ -1,7 +1,6 @@
 # Compiled: each cut of a known program calls it.
 cimport cython
 
-from lazytensor.core.buffers.refcounts cimport has_own_array
 from lazytensor.core.interpreter.ready_program cimport ReadyProgram
 from lazytensor.core.ir.graph cimport NumberedGraph
 from lazytensor.core.ir.recording cimport NodeBase
@@ -23,14 +22,15 @@ cdef bint _is_left_to_numpy(Entry entry) except -1
 
 cpdef str way(Entry entry)
 
-@cython.locals(ready=ReadyProgram, values=list)
+@cython.locals(ready=ReadyProgram, values=list, given=list, results=list, seconds=double)
 cdef bint _interpret(Entry entry, NumberedGraph graph, double cut_at) except -1
 
 cpdef ReadyProgram ready_program(Entry entry)
-cdef list _given(ReadyProgram ready, NumberedGraph graph)
 
-@cython.locals(ready=ReadyProgram, found=list, seconds=double, count="Py_ssize_t")
-cpdef list results_by_host(Entry entry, list values, list given, object outputs, double start)
+@cython.locals(ready=ReadyProgram, results=list, seconds=double)
+cpdef tuple by_host(Entry entry, list values, list given, object outputs, double start)
+
+cpdef bint are_true(list results, Py_ssize_t outputs) except -1
 
 @cython.locals(node=NodeBase)
 cdef object _settle(list outputs, object values)

@@ -18,7 +18,6 @@ from time import perf_counter
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.refcounts import has_own_array
 from lazytensor.core.device import host_threads, interrupts
 from lazytensor.core.device.backend import backend, is_apart
 from lazytensor.core.device.sharded import Sharded
@@ -138,18 +137,20 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
     if ready.take(graph.slots):
         entry.observe(pack(entry.program, graph.slots), graph.owned)
     start = cut_at + spent("cutting", cut_at)
-    given = _given(ready, graph)
+    given = ready.given(graph.leaves, graph.owned)
     values = ready.values_of([host_value(leaf) for leaf in graph.leaves])
     try:
-        results = results_by_host(entry, values, given, graph.outputs, start)
-        if results is not None:
-            _settle(graph.outputs, results)
+        results, seconds = by_host(entry, values, given, graph.outputs, start)
+        entry.trial.interpreted(seconds)
+        if not are_true(results, len(graph.outputs)):
+            return False
+        _settle(graph.outputs, results)
     except BaseException:
         locking.resume()
         if given:
             settle_computed(graph.nodes, values)
         raise
-    return results is not None
+    return True
 
 
 def ready_program(entry: Entry) -> ReadyProgram:
@@ -159,36 +160,31 @@ def ready_program(entry: Entry) -> ReadyProgram:
     return entry.ready
 
 
-def _given(ready: ReadyProgram, graph: NumberedGraph) -> list[int]:
-    """The parameters that the host may overwrite: nobody else has the node, or its array."""
-    return [
-        ready.parameters[at]
-        for at in ready.takes
-        if graph.owned[at] and has_own_array(graph.leaves[at])
-    ]
-
-
-def results_by_host(
+def by_host(
     entry: Entry, values: list[Any], given: list[int], outputs: Sequence[Node], start: float
-) -> list[Any] | None:
-    """What the program gives, computed by the host; None if a guard is false.
+) -> tuple[list[Any], float]:
+    """What the host gives for the program's outputs and guards, and seconds since `start`.
 
     values: what the run begins with, of which results may take the memory of those `given`.
     outputs: the nodes to be settled.
     """
-    ready, extent, count = ready_program(entry), entry.extent, len(entry.program.outputs)
+    ready, extent = ready_program(entry), entry.extent
     narrowed: host_threads.Narrowed = ()
     if host_threads.SPINNING or extent.largest >= locking.OUTSIDE_ELEMENTS:
         narrowed = host_threads.narrow(extent.convolves and ops.convolution.name in HOST_KERNELS)
     try:
         with locking.outside(outputs, extent.largest):
-            found = [in_rows(value) for value in ready.run(values, given)]
+            results = [in_rows(value) for value in ready.run(values, given)]
             seconds = spent("interpreting", start)
     finally:
         if narrowed:
             host_threads.widen(narrowed)
-    entry.trial.interpreted(seconds)
-    return None if count < len(found) and not all(found[count:]) else found[:count]
+    return results, seconds
+
+
+def are_true(results: list[Any], outputs: int) -> bool:
+    """Whether all guards are, whose flags follow the outputs among a run's results."""
+    return len(results) == outputs or all(results[outputs:])
 
 
 def _settle(outputs: Sequence[Node], values: Sequence[Any]) -> None:

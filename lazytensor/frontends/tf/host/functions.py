@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from math import inf
 from time import perf_counter
 from typing import Any, Final
@@ -61,6 +61,10 @@ class _Variables:
             self._kept.pop(place, None)
 
 
+_numbers: Final = count()
+"""Of functions that were made here: several may be made of one, for other arguments."""
+
+
 class NativeCall:
     """TensorFlow's call of a function at one signature.
 
@@ -95,8 +99,8 @@ class NativeCall:
         def tensor(array: np.ndarray) -> Any:
             return EagerTensor(array, here.device_name, None)
 
-        count = sum(form[0] == "data" for form in self.forms)
-        data, values = iter(operands[:count]), list(operands[count:])
+        given = sum(form[0] == "data" for form in self.forms)
+        data, values = iter(operands[:given]), list(operands[given:])
         handles = [
             self.kept.take(i, value) for i, value in enumerate(values[: len(self.variables)])
         ]
@@ -127,7 +131,7 @@ class NativeCall:
         Reading them after the call takes longer: by then the processor's caches have other code.
         """
         made = here.get_function_def(self.name)
-        made.signature.name = f"{self.name}_with_values"
+        made.signature.name = name = f"{self.name}_with_values_{next(_numbers)}"
         effects = [f"^{node}" for node in made.control_ret.values()]
         positions = [at for at, form in enumerate(self.forms) if form[0] == "handle"]
         for i in self.written:
@@ -140,8 +144,8 @@ class NativeCall:
             made.signature.output_arg.add(name=f"value_{i}", type=dtype)
             made.ret[f"value_{i}"] = f"value_{i}:value:0"
         here.add_function_def(made)
-        finalize(self, here.remove_function, made.signature.name)
-        return made.signature.name
+        finalize(self, here.remove_function, name).atexit = False
+        return name
 
 
 def is_callable(forms: Sequence[Form], results: Sequence[Form]) -> bool:
