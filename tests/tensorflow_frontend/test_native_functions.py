@@ -123,6 +123,28 @@ def test_same_values(body: Callable[..., Any], native: list[str]) -> None:
         np.testing.assert_array_equal(mine, theirs)  # the same kernels
 
 
+def test_variables_are_told_apart_whatever_their_order_and_names(native: list[str]) -> None:
+    """One is given twice, one is only read, and nodes have names that ours could have."""
+
+    @tf.function
+    def function(a: Any, b: Any, again: Any, c: Any) -> Any:
+        c.assign_add(tf.identity(a + b, name="value_1"))
+        again.assign_sub(tf.identity(c, name="value_0"))
+        return tf.identity(a * 1, name="lazytensor_value")
+
+    def calls() -> list[np.ndarray]:
+        a, b, c = tf.Variable(X), tf.Variable(X * 2), tf.Variable(X * 3)
+        results = [function(a, b, a, c).numpy() for _ in range(3)]
+        return [*results, a.numpy(), b.numpy(), c.numpy()]
+
+    wanted = calls()
+    with lazytensor.tf.enabled():
+        found = calls()
+    assert len(native) == 3
+    for mine, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
 def test_what_tensorflow_would_compile_is_not_called(native: list[str]) -> None:
     """Nobody waits for a compiler, TensorFlow's included."""
     inner = tf.function(lambda x: x * 2 + 1, jit_compile=True)

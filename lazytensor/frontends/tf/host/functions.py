@@ -94,7 +94,7 @@ class NativeCall:
         here = context.context()
         here.ensure_initialized()
         if self.function is None:
-            self.function = self._with_values(here)
+            self.function = self._with_values(here) if self.written else self.name
 
         def tensor(array: np.ndarray) -> Any:
             return EagerTensor(array, here.device_name, None)
@@ -110,13 +110,9 @@ class NativeCall:
         inputs = [_input(form, data, handles, tensor) for form in self.forms]
         attrs = tuple(chain(*here.function_call_options.as_attrs().items()))
         made = _execute_function(
-            here._handle,
-            here.device_name,
-            self.function,
-            inputs,
-            attrs,
+            here._handle, here.device_name, self.function, inputs, attrs,
             len(self.results) + len(self.written),
-        )
+        )  # fmt: skip
         kept = [x for x, form in zip(made, self.results, strict=False) if form[0] == "data"]
         found = tuple(map(array_of, [*kept, *made[len(self.results) :]]))
         for i, value in zip(self.written, found[len(kept) :], strict=True):
@@ -133,16 +129,14 @@ class NativeCall:
         made = here.get_function_def(self.name)
         made.signature.name = name = f"{self.name}_with_values_{next(_numbers)}"
         effects = [f"^{node}" for node in made.control_ret.values()]
-        positions = [at for at, form in enumerate(self.forms) if form[0] == "handle"]
+        handles = {form[1]: at for at, form in enumerate(self.forms) if form[0] == "handle"}
         for i in self.written:
-            dtype = TF[self.variables[i].dtype].as_datatype_enum
-            handle = made.signature.input_arg[positions[i]].name
-            read = made.node_def.add(
-                name=f"value_{i}", op="ReadVariableOp", input=[handle, *effects]
-            )
+            value, dtype = f"lazytensor_value_{i}", TF[self.variables[i].dtype].as_datatype_enum
+            handle = made.signature.input_arg[handles[i]].name
+            read = made.node_def.add(name=value, op="ReadVariableOp", input=[handle, *effects])
             read.attr["dtype"].type = dtype
-            made.signature.output_arg.add(name=f"value_{i}", type=dtype)
-            made.ret[f"value_{i}"] = f"value_{i}:value:0"
+            made.signature.output_arg.add(name=value, type=dtype)
+            made.ret[value] = f"{value}:value:0"
         here.add_function_def(made)
         finalize(self, here.remove_function, name).atexit = False
         return name
