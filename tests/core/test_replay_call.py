@@ -99,7 +99,8 @@ def test_a_guard_that_is_false_is_raised_as_ever() -> None:
     with pytest.raises(ValueError, match="refused"):
         step(leaf(-VALUES), leaf(-VALUES))
     assert step.told == 1
-    step(*leaves())
+    for _ in range(2):  # the first one after a failure is recorded
+        step(*leaves())
     assert step.told == 2
 
 

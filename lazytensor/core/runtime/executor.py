@@ -160,6 +160,7 @@ def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> Outco
     found = run.found
     by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
     outcome = guards.outcome(found, computed, values)
+    run.entry.broken = outcome is not guards.FINE
     if run.exact is not None:
         lines = found.program.instructions
         for node, index in zip(run.outputs, found.program.outputs, strict=True):

@@ -22,7 +22,7 @@ cdef class Entry(Costs):
     cdef public object compiled_by
     cdef readonly list keys
     cdef public object agreed
-    cdef public bint is_plain
+    cdef public bint is_plain, broken
     cdef public ReadyProgram ready
     cdef object __weakref__
 

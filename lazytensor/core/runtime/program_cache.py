@@ -41,13 +41,14 @@ class Entry(Costs):
     that compiles it just now and is waited for. `keys`: those of the graphs that gave the program,
     one where each operation has one signature. `agreed`: the number of the check by which several
     processes run the same (see `peers.py`). `is_plain`: whether it may be run the short way (see
-    `replay_program.py`). `ready`: the program, ready to be run by the host.
+    `replay_program.py`); `broken`: whether a guard was false in its last run. `ready`: the program,
+    ready to be run by the host.
     """
 
     __slots__ = (
-        "__weakref__", "agreed", "arrived", "compiled_by", "disowned", "donated", "executable",
-        "extent", "growth", "history", "is_plain", "job", "keys", "outdated", "owned", "padded",
-        "program", "ready", "refused", "sought", "twin",
+        "__weakref__", "agreed", "arrived", "broken", "compiled_by", "disowned", "donated",
+        "executable", "extent", "growth", "history", "is_plain", "job", "keys", "outdated", "owned",
+        "padded", "program", "ready", "refused", "sought", "twin",
     )  # fmt: skip
 
     def __init__(
@@ -75,7 +76,7 @@ class Entry(Costs):
         self.compiled_by = 0
         self.keys: list[bytes] = []
         self.agreed = -1
-        self.is_plain = False
+        self.is_plain = self.broken = False
         self.ready: ReadyProgram | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:

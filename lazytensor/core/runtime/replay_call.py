@@ -26,7 +26,7 @@ from lazytensor.core.runtime import replay_program, tiers
 from lazytensor.core.runtime.arguments import arguments, host_value
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.core.runtime.locking import lock
+from lazytensor.core.runtime.locking import lock, resume
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
@@ -140,9 +140,13 @@ def _run_by_host(known: KnownCall, leaves: Sequence[Node], start: float) -> list
     """The results, as leaves; None if a guard is false."""
     entry = known.entry
     values = replay_program.ready_program(entry).values_of([host_value(leaf) for leaf in leaves])
-    results, seconds = replay_program.by_host(entry, values, [], (), start)
+    try:
+        results, seconds = replay_program.by_host(entry, values, [], (), start)
+    except BaseException:
+        resume()
+        raise
     entry.trial.interpreted(seconds)
-    if not replay_program.are_true(results, len(known.outputs)):
+    if replay_program.is_broken(entry, results):
         return None
     _replaced.nodes.clear()
     return _leaves(known, results[: len(known.outputs)], user_place())

@@ -30,7 +30,8 @@ cpdef ReadyProgram ready_program(Entry entry)
 @cython.locals(ready=ReadyProgram, results=list, seconds=double)
 cpdef tuple by_host(Entry entry, list values, list given, object outputs, double start)
 
-cpdef bint are_true(list results, Py_ssize_t outputs) except -1
+@cython.locals(outputs="Py_ssize_t")
+cpdef bint is_broken(Entry entry, list results) except -1
 
 @cython.locals(node=NodeBase)
 cdef object _settle(list outputs, object values)

@@ -81,7 +81,9 @@ def way(entry: Entry) -> str:
 
 def _is_as_before(entry: Entry) -> bool:
     """Whether nothing has come up that the long way has to look at."""
-    if not entry.is_plain or entry.outdated or entry.arrived is not None or entry.twin is not None:
+    if not entry.is_plain or entry.broken or entry.outdated:
+        return False
+    if entry.arrived is not None or entry.twin is not None:
         return False
     if entry.compiled_by or tiers.is_improvable(entry):
         return False
@@ -142,7 +144,7 @@ def _interpret(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
     try:
         results, seconds = by_host(entry, values, given, graph.outputs, start)
         entry.trial.interpreted(seconds)
-        if not are_true(results, len(graph.outputs)):
+        if is_broken(entry, results):
             return False
         _settle(graph.outputs, results)
     except BaseException:
@@ -182,9 +184,12 @@ def by_host(
     return results, seconds
 
 
-def are_true(results: list[Any], outputs: int) -> bool:
-    """Whether all guards are, whose flags follow the outputs among a run's results."""
-    return len(results) == outputs or all(results[outputs:])
+def is_broken(entry: Entry, results: list[Any]) -> bool:
+    """Whether a guard is false. Their flags follow the outputs among a run's results."""
+    outputs = len(entry.program.outputs)
+    if outputs < len(results):
+        entry.broken = not all(results[outputs:])
+    return entry.broken
 
 
 def _settle(outputs: Sequence[Node], values: Sequence[Any]) -> None:
