@@ -1,5 +1,4 @@
 # Compiled: the interpreter asks it before each operation that may take an operand's memory.
-from lazytensor.core.ir.node cimport Node
 from lazytensor.core.ir.recording cimport NodeBase
 
 

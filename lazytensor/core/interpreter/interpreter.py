@@ -20,7 +20,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
-from lazytensor.core.interpreter.steps import Step, WrittenPart, checked, run_steps
+from lazytensor.core.interpreter.steps import Step, WrittenPart, checked, put_numbers, run_steps
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
@@ -44,10 +44,13 @@ def _begun(program: Program, leaves: Sequence[Any], slots: Sequence[Any]) -> lis
     values: list[Any] = [None] * len(program.instructions)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
-    with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
-        for i, scalar in zip(program.slots, slots, strict=True):
-            values[i] = np.asarray(scalar, program.instructions[i][3].dtype)
+    put_numbers(values, places_of(program), slots)
     return values
+
+
+def places_of(program: Program) -> list[tuple[int, np.dtype]]:
+    """The instruction of each slot, and its dtype."""
+    return [(i, program.instructions[i][3].dtype) for i in program.slots]
 
 
 def takes(program: Program) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 # Compiled: each run of a small program calls it.
 from lazytensor.core.buffers.refcounts cimport beside_the_list, has_own_array
+from lazytensor.core.interpreter.steps cimport put_numbers
 
 
 cdef class ReadyProgram:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.buffers.refcounts import beside_the_list, has_own_array
-from lazytensor.core.interpreter.interpreter import steps_of, takes
+from lazytensor.core.interpreter.interpreter import places_of, steps_of, takes
 from lazytensor.core.interpreter.quiet import quietly
-from lazytensor.core.interpreter.steps import run_steps
+from lazytensor.core.interpreter.steps import put_numbers, run_steps
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
 
@@ -27,22 +27,19 @@ class ReadyProgram:
     )  # fmt: skip
 
     def __init__(self, program: Program) -> None:
-        lines = program.instructions
         self.steps = steps_of(program)
         self.parameters, self.results = program.parameters, program.results
         self.takes = () if program.guards else takes(program)
-        self.places = [(i, lines[i][3].dtype) for i in program.slots]
+        self.places = places_of(program)
         self.numbers: list[Any] | None = None
         self.text = ""  # of numbers with a zero, which has a sign
-        self.values: list[Any] = [None] * len(lines)
+        self.values: list[Any] = [None] * len(program.instructions)
 
     def take(self, numbers: list[Any]) -> bool:
         """Set the slots; whether they are others than in the last run."""
         if numbers == self.numbers and (not self.text or repr(numbers) == self.text):
             return False
-        with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
-            for (i, dtype), number in zip(self.places, numbers, strict=True):
-                self.values[i] = np.asarray(number, dtype)
+        put_numbers(self.values, self.places, numbers)
         self.numbers, self.text = numbers, repr(numbers) if 0 in numbers else ""
         return True
 

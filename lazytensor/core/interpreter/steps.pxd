@@ -26,12 +26,13 @@ cdef class Step:
     cdef public WrittenPart part
 
 
+cpdef object put_numbers(list values, list places, object numbers)
+
 @cython.locals(step=Step, done="Py_ssize_t", taken="Py_ssize_t", j="Py_ssize_t")
 cpdef object run_steps(list steps, list values, object held)
 
 @cython.locals(count="Py_ssize_t", j="Py_ssize_t")
 cdef object _called(object function, tuple operands, list values)
-
 
 @cython.locals(i="Py_ssize_t")
 cdef Py_ssize_t _taken(Step step, list values, object held) except -2

@@ -10,7 +10,7 @@ Invariants, at any moment, as an error or a Ctrl-C may come:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final
@@ -84,6 +84,15 @@ class WrittenPart:
         self.data = data
         self.shown = shown
         self.last_uses = last_uses
+
+
+def put_numbers(
+    values: list[Any], places: list[tuple[int, np.dtype]], numbers: Sequence[Any]
+) -> None:
+    """Put the slots' numbers among the values. places: of each slot, with its dtype."""
+    with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
+        for (i, dtype), number in zip(places, numbers, strict=True):
+            values[i] = asarray(number, dtype)
 
 
 def run_steps(steps: list[Step], values: list[Any], held: Held) -> None:

@@ -15,7 +15,6 @@ from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
 from lazytensor.core.ops.contraction import convolution
-from lazytensor.core.policy import SECONDS_PER_ELEMENT, SECONDS_PER_OPERATION
 
 
 class Work(NamedTuple):
@@ -30,10 +29,6 @@ class Work(NamedTuple):
     elements: int
     largest: int
     convolves: bool
-
-    def host_seconds(self) -> float:
-        """Seconds that NumPy takes, roughly."""
-        return self.elements * SECONDS_PER_ELEMENT + self.operations * SECONDS_PER_OPERATION
 
 
 def extent_of(program: Program) -> Work:

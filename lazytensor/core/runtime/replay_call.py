@@ -122,12 +122,10 @@ def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | N
     with lock, uncollected():
         start, how = perf_counter(), replay_program.way(known.entry)
         leaves = [operands[i] for i in known.inputs]
-        if not replay_program.are_computed(leaves):
+        if not how or not replay_program.are_computed(leaves):
             return None
-        if how == "interpreted":
-            results = _run_by_host(known, leaves, start)
-        else:
-            results = _run_by_xla(known, leaves, start) if how == "cached" else None
+        run = _run_by_host if how == "interpreted" else _run_by_xla
+        results = run(known, leaves, start)
         if results is None:  # a guard may be false: the long way will raise what is to be raised
             return None
         recorder = thread.recorder

@@ -21,8 +21,9 @@ from lazytensor.core.ir.op import PARAMETER, SLOT
 from lazytensor.core.ir.program import Program, cut
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.runtime import replay_call
+from lazytensor.core.runtime import cost_model, replay_call
 from lazytensor.core.runtime.replay_call import Call
+from lazytensor.core.runtime.tier_timing import Costs
 from lazytensor.frontends.tf.dispatch import steps
 from lazytensor.frontends.tf.functions.given import Given, Places
 from lazytensor.frontends.tf.functions.graphs import Graph, stripped
@@ -121,7 +122,9 @@ class FunctionOp(Composite[tuple[Node, ...]]):
         """The faster one of `interpreted` and TensorFlow's call."""
         if self.native is None:
             return interpreted
-        return FasterCall(interpreted, self.native, extent_of(self.traced).host_seconds())
+        work = extent_of(self.traced)
+        own = Costs(work.operations, work.operations, work.elements)
+        return FasterCall(interpreted, self.native, cost_model.estimate(own))
 
 
 _names: Final[Counter[str]] = Counter()

@@ -62,7 +62,7 @@ class _Variables:
 
 
 _numbers: Final = count()
-"""Of functions that were made here: several may be made of one, for other arguments."""
+"""Numbers for the names of copies. A function has a copy for each signature."""
 
 
 class NativeCall:
