@@ -21,8 +21,14 @@ from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.frontends.torch.host import kernels
-from lazytensor.frontends.torch.host.kernels import SCALAR, VECTOR, VECTOR_ELEMENTS
-from lazytensor.frontends.torch.host.layers import LAYERS, UPDATES
+from lazytensor.frontends.torch.host.kernels import (
+    MEMORY_ELEMENTS,
+    PASSES,
+    SCALAR,
+    VECTOR,
+    VECTOR_ELEMENTS,
+)
+from lazytensor.frontends.torch.host.layers import LAYERS, MASKS, UPDATES
 
 DTYPES = [np.float32, np.float64]
 UNARY = [*SCALAR, *VECTOR]
@@ -81,6 +87,30 @@ def test_products_where_torchs_threads_spin(
     assert_same(by_both(ops.dot_general, *arrays, **attrs), dtype)
     small = rng.normal(size=(8, 8)).astype(dtype)
     assert by_both(ops.dot_general, small, small, contract=((1,), (0,))) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", [*PASSES, *MASKS], ids=lambda op: op.name)
+def test_passes_over_memory(op: Op, dtype: Any) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 4, MEMORY_ELEMENTS // 4)).astype(dtype)
+    x[0, :5] = y[1, :5] = [np.nan, np.inf, -np.inf, 0.0, -0.0]
+    operands = [(x, y, np.array(0.5, dtype))] if op in MASKS else [(x, y), (x, np.array(0, dtype))]
+    for arrays in operands:
+        found = by_both(op, *arrays)
+        assert found is not None
+        np.testing.assert_array_equal(*found)
+    small = [each[..., :8] if each.ndim else each for each in operands[0]]
+    assert by_both(op, *small) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("axes", [(0,), (2,), (0, 2), (0, 1, 2)])
+def test_sums(axes: tuple[int, ...], dtype: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(8, 32, MEMORY_ELEMENTS // 256)).astype(dtype)
+    assert_same(by_both(ops.reduce_sum, x, axes=axes), dtype)
+    assert_same(by_both(ops.reduce_sum, x.transpose(2, 0, 1), axes=axes), dtype)
+    assert by_both(ops.reduce_sum, x, axes=()) is None
+    assert by_both(ops.reduce_sum, x[..., :8], axes=axes) is None
 
 
 LINES = [(512, 64), (8, 64, 64)]
@@ -187,7 +217,7 @@ def test_the_users_modes_do_not_see_the_kernels() -> None:
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_gradient_of_a_kernel_may_be_torchs_within_a_program(
+def test_convolutions_may_be_torchs_within_a_program(
     monkeypatch: pytest.MonkeyPatch, stride: int, dtype: torch.dtype
 ) -> None:
     """If it is found to be the fastest form, with threads that do not spin."""
@@ -196,7 +226,7 @@ def test_the_gradient_of_a_kernel_may_be_torchs_within_a_program(
     monkeypatch.setattr(library, "SPINNING", {})
     taken = []
 
-    def last(name: str, type: Any, operands: Any, forms: Any, *_: Any) -> str:
+    def last(name: str, type: Any, operands: Any, forms: Any, *_: Any, **__: Any) -> str:
         taken.append(list(forms)[-1])
         return taken[-1]
 
@@ -207,9 +237,11 @@ def test_the_gradient_of_a_kernel_may_be_torchs_within_a_program(
         torch.manual_seed(0)
         net = torch.nn.Conv2d(16, 24, 3, stride=stride, padding=1, dtype=dtype)
         x = torch.randn(8, 16, 24, 24, dtype=dtype).to(device)
-        (net.to(device)(x) ** 2).sum().backward()
-        found.append(net.weight.grad.cpu())  # type: ignore[union-attr]
-    assert "library" in taken
+        x.requires_grad_()
+        y = net.to(device)(x)
+        (y**2).sum().backward()
+        found.append([t.detach().cpu() for t in (y, x.grad, net.weight.grad)])  # type: ignore[union-attr]
+    assert taken.count("library") == 3
     close = {"rtol": 1e-4, "atol": 1e-2} if dtype is torch.float32 else {"rtol": 1e-9, "atol": 1e-9}
     torch.testing.assert_close(*found, **close)  # sums in another order
     assert any(entry.executable and entry.executable.calls_back for entry in cache.entries())

@@ -165,7 +165,9 @@ def test_all_forms_agree(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
         cache.clear()
         return fetch(ops.convolution(leaf(x), leaf(w), **attrs))
 
-    def take(name: str, type: Any, operands: Any, forms: Mapping[str, Any], *_: Any) -> str:
+    def take(
+        name: str, type: Any, operands: Any, forms: Mapping[str, Any], *_: Any, **__: Any
+    ) -> str:
         untried = [form for form in forms if form not in tried]
         tried.append(untried[0])
         left.extend(untried[1:])

@@ -34,11 +34,6 @@ def gated_gradient_tangent(
     return ops.concatenate(low, share * rest * product + bend, axis=axis)
 
 
-def below_threshold_masked(grad: Node, x: Node, threshold: float) -> Node:
-    """`grad`, 0 where `x` is at most a threshold; where it is NaN, `grad`."""
-    return ops.select(x <= like(threshold, x), like(0, grad), grad)
-
-
 def within_masked(grad: Node, x: Node, bound: float) -> Node:
     """`grad`, 0 where the size of `x` is at most a bound."""
     return ops.select(ops.abs(x) <= like(bound, x), like(0, grad), grad)

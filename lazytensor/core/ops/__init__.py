@@ -167,6 +167,7 @@ from lazytensor.core.ops.neural import (
     linear_backward,
     log_softmax_backward,
     softmax_backward,
+    threshold_backward,
 )
 from lazytensor.core.ops.normal import erfcx, ndtri
 from lazytensor.core.ops.packing import pack_bits, unpack_bits

@@ -68,6 +68,16 @@ def gelu_backward(grad: Node, x: Node, *, approximate: bool = False) -> Node:
     return _narrow(given * found, x)
 
 
+@composite
+def threshold_backward(grad: Node, x: Node, threshold: Node) -> Node:
+    """`grad`, 0 where `x` is at most a threshold; where `x` is NaN, `grad`.
+
+    grad, x: numbers, one shape. threshold: dtype of x, a scalar. Result: type of grad.
+    Raises: DTypeError, ShapeError.
+    """
+    return select(x <= threshold, scalar(0, grad.type.dtype), grad)
+
+
 def _matrix(x: Node) -> Node:
     """`x` as a matrix of lines along its last axis: the fastest layout for matrix products."""
     if x.type.ndim <= 2:

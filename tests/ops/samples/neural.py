@@ -32,6 +32,10 @@ SAMPLES = [
     for how in (False, True)
 ]
 SAMPLES += [
+    Sample(ops.threshold_backward, (_x(dtype, 3, 5), _x(dtype, 3, 5), _x(dtype)), {})
+    for dtype in FLOATS
+]
+SAMPLES += [
     Sample(op, (_x(dtype, 2, 3, 4), _x(dtype, 2, 3, 4)), {"axis": axis}, EPS[dtype], REASON)
     for dtype in FLOATS
     for op in (ops.softmax_backward, ops.log_softmax_backward)
@@ -158,6 +162,7 @@ REFUSALS = [
     Refusal(ops.add_quotient, (np.zeros(3), np.zeros(2), np.zeros(3), np.ones(3)), ShapeError, {}),
     Refusal(ops.gelu, (np.arange(3),), DTypeError, {}),
     Refusal(ops.gelu_backward, (np.zeros(3), np.zeros(3, "f4")), DTypeError, {}),
+    Refusal(ops.threshold_backward, (np.zeros(3), np.zeros(4), np.zeros(())), ShapeError, {}),
     Refusal(ops.softmax_backward, (np.zeros(3), np.zeros(4)), ShapeError, {"axis": 0}),
     Refusal(ops.log_softmax_backward, (np.zeros(3), np.zeros(4)), ShapeError, {"axis": 0}),
     Refusal(ops.linear, (np.zeros((2, 3)), np.zeros((5, 4))), ShapeError),

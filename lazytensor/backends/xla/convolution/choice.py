@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -50,8 +51,12 @@ def fastest(
     forms: Mapping[str, Form],
     lowerings: Rows,
     *static: Any,
+    dearer: Mapping[str, float] = MappingProxyType({}),
 ) -> str:
-    """The name of the fastest of `forms` for these types; each is a lowering with `static`."""
+    """The name of the fastest of `forms` for these types; each is a lowering with `static`.
+
+    dearer: by name, what a form takes in a program, by what it takes alone, where that is not 1.
+    """
     key = f"{name} {operands} {type}"
     known = _known()
     if known.get(key) not in forms:
@@ -60,7 +65,7 @@ def fastest(
             return _likely(forms)
         with gil.uncollected():  # some forms call the host
             seconds = _seconds(forms, type, operands, static, lowerings)
-        known[key] = min(seconds, key=seconds.__getitem__)
+        known[key] = min(seconds, key=lambda form: seconds[form] * dearer.get(form, 1))
         _keep(known)
     return known[key]
 

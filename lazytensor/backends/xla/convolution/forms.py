@@ -20,9 +20,8 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
-from lazytensor.backends.xla.convolution import choice
+from lazytensor.backends.xla.convolution import choice, library
 from lazytensor.backends.xla.convolution.depthwise import by_taps, has_few_terms, is_depthwise
-from lazytensor.backends.xla.convolution.library import by_library, has_function
 from lazytensor.backends.xla.convolution.lines import by_lines
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.convolution.unfolding import (
@@ -39,6 +38,7 @@ from lazytensor.backends.xla.lowerings.contraction import highest
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.splitting import split_if_lacking
 from lazytensor.core import ops
+from lazytensor.core.interpreter.convolutions import Role
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
 
@@ -53,6 +53,8 @@ LINE_PRODUCTS: Final = 64
 """Products in a line of taps from which lines have always been faster than whole patches."""
 FEW_FEATURES: Final = 8
 """Features from which a framework's gradient of a kernel has always beaten `by_places`."""
+CALL_FACTOR: Final = 1.25
+"""Seconds of a framework's function in a program, by those alone: nothing is fused with it."""
 WINDOW_BOUND: Final = 256
 """Taps of a kernel from which a TPU's compiler takes minutes for a convolution of f32 in f32. A
 kernel's gradient is such a convolution: its own kernel is as large as the result's picture."""
@@ -130,22 +132,24 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     elif size < WORTH:
         taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
     else:
-        forms = _worth_measuring(forms, x.type, w.type, window)
+        forms = _worth_measuring(forms, type, x.type, w.type, window)
         taken = choice.fastest(
-            f"convolution {window}", type, (x.type, w.type), forms, e.lowerings, window
-        )
+            f"convolution {window}", type, (x.type, w.type), forms, e.lowerings, window,
+            dearer={"library": CALL_FACTOR},
+        )  # fmt: skip
     return forms[taken](e, type, x, w, window)
 
 
 def _worth_measuring(
-    forms: dict[str, Form], x: TensorType, w: TensorType, window: Window
+    forms: dict[str, Form], type: TensorType, x: TensorType, w: TensorType, window: Window
 ) -> dict[str, Form]:
     """The forms without those that XLA compiles longest where another one has always won."""
     line = w.shape[window.kernel[1]] * math.prod(space(w, window.kernel)[1:])
     beaten = set()
     if "lines" in forms and line >= LINE_PRODUCTS:
         beaten.add("patches")
-    if "library" in forms and x.shape[window.data[0]] >= FEW_FEATURES:
+    features = x.shape[window.data[0]]
+    if features >= FEW_FEATURES and library.role(type, x, w, window) is Role.OF_KERNEL:
         beaten.add("places")
     return {name: form for name, form in forms.items() if name not in beaten}
 
@@ -208,8 +212,8 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
         found["places"] = by_places
     if _is_for_lines(type, w, window):
         found["lines"] = by_lines
-    if has_function(type, x, w, window):
-        found["library"] = by_library
+    if library.role(type, x, w, window) is not None:
+        found["library"] = library.by_library
     return found
 
 

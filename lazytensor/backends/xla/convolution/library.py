@@ -1,6 +1,6 @@
-"""The gradient of a kernel as a framework's own function, called back by XLA.
+"""A convolution as a framework's own function, called back by XLA.
 
-XLA:CPU has no fast kernel for it. Other convolutions are as fast by XLA.
+XLA:CPU has no fast kernel for the gradient of a kernel, and slow ones for large pictures.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from lazytensor.core.ir.types import TensorType
 
 
 def by_library(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
-    """The gradient, see `has_function`."""
+    """The convolution, see `role`."""
     named = _attributes(window)
     attrs = tuple(named[name] for name in ops.convolution.attributes)
     made: Value = called(e, ops.convolution.name, type, (x, w), attrs)
     return made
 
 
-def has_function(type: TensorType, x: TensorType, w: TensorType, window: Window) -> bool:
-    """Whether a framework is loaded that has the function, and whose threads do not spin."""
+def role(type: TensorType, x: TensorType, w: TensorType, window: Window) -> Role | None:
+    """What the framework's function computes; None if there is none, or its threads spin."""
     kernel, attributes = HOST_KERNELS.get(ops.convolution.name), _attributes(window)
     if kernel is None or SPINNING:
-        return False
+        return None
     call = call_of((x, w), type, **attributes)
-    if call is None or call.role is not Role.OF_KERNEL:
-        return False
-    return kernel((x, w), type, **attributes) is not None
+    if call is None or kernel((x, w), type, **attributes) is None:
+        return None
+    return call.role
 
 
 def _attributes(window: Window) -> dict[str, Any]:

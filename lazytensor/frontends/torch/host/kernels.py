@@ -1,8 +1,9 @@
 """Ops that torch's CPU kernels run faster than NumPy: its threads, vector units and oneDNN.
 
 The interpreter asks each row for a function, given the types of one instruction. NumPy keeps
-arithmetic, which memory bounds, and products of matrices, where its BLAS is as fast: torch computes
-large ones where its threads spin, beside which a second team of threads would be in the way.
+simple arithmetic, which memory bounds, and products of matrices, where its BLAS is as fast: torch
+computes large ones where its threads spin, beside which a second team of threads would be in the
+way.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ SCALAR_ELEMENTS: Final = 2**15
 second thread wakes up for next to nothing, and spins beside a compile."""
 VECTOR_ELEMENTS: Final = 2**16
 """The same for functions that NumPy has vector code for."""
+MEMORY_ELEMENTS: Final = 2**18
+"""The same for passes over memory that two threads make faster than one."""
 PRODUCTS: Final = 2**20
 """Products of two numbers from which a second thread makes up for the call of torch's kernel."""
 SHARED_FLOATS: Final = frozenset([F32, F64])
@@ -41,7 +44,7 @@ def _elementwise(kernel: Callable[..., Any], least: int) -> HostKernel:
     """The row of a kernel of floats with `out=`, from `least` elements."""
 
     def row(operands: Sequence[TensorType], type: TensorType) -> Reference | None:
-        if type.size < least or any(x.shape != type.shape for x in operands):
+        if type.size < least or any(x.ndim and x.shape != type.shape for x in operands):
             return None
         if any(x.dtype not in SHARED_FLOATS or x.dtype != type.dtype for x in operands):
             return None
@@ -62,6 +65,15 @@ def _product(
     return partial(dot_general, contract=contract, matmul=on_arrays(aten.matmul.default), **attrs)
 
 
+def _sum(
+    operands: Sequence[TensorType], type: TensorType, *, axes: tuple[int, ...]
+) -> Reference | None:
+    (x,) = operands
+    if x.size < MEMORY_ELEMENTS or x.dtype not in SHARED_FLOATS or not axes:
+        return None
+    return into(lambda x, out: aten.sum.IntList_out(x, axes, out=out), type.dtype, type.shape)
+
+
 SCALAR: Final[dict[Op[Any], Any]] = {
     ops.erf: aten.erf.out,
     ops.erfc: aten.erfc.out,
@@ -76,7 +88,10 @@ VECTOR: Final[dict[Op[Any], Any]] = {
     ops.sin: aten.sin.out,
     ops.tanh: aten.tanh.out,
 }
+PASSES: Final[dict[Op[Any], Any]] = {ops.maximum: aten.maximum.out, ops.minimum: aten.minimum.out}
+HOST_KERNELS.update({op.name: _elementwise(f, MEMORY_ELEMENTS) for op, f in PASSES.items()})
 HOST_KERNELS.update({op.name: _elementwise(f, SCALAR_ELEMENTS) for op, f in SCALAR.items()})
 HOST_KERNELS.update({op.name: _elementwise(f, VECTOR_ELEMENTS) for op, f in VECTOR.items()})
+HOST_KERNELS[ops.reduce_sum.name] = _sum
 HOST_KERNELS[ops.convolution.name] = convolution
 HOST_KERNELS[ops.dot_general.name] = _product

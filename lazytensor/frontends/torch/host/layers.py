@@ -16,7 +16,7 @@ from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import ResultType, TensorType
 from lazytensor.frontends.torch.host.call import on_arrays
-from lazytensor.frontends.torch.host.kernels import SCALAR_ELEMENTS, SHARED_FLOATS
+from lazytensor.frontends.torch.host.kernels import MEMORY_ELEMENTS, SCALAR_ELEMENTS, SHARED_FLOATS
 
 Kernel = Callable[..., Any]
 """`kernel(*tensors, **attrs)`: the op's results, torch's tensors."""
@@ -77,6 +77,10 @@ def _log_softmax_backward(grad: Any, y: Any, *, axis: int) -> Any:
     return aten._log_softmax_backward_data.default(grad, y, axis, y.dtype)
 
 
+def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Any:
+    return aten.threshold_backward.default(grad, x, threshold.item())
+
+
 def _lerp(x: Any, end: Any, weight: Any) -> Any:
     return aten.lerp.Tensor(x, end, weight)
 
@@ -104,10 +108,12 @@ LAYERS: Final[dict[Op[Any], Kernel]] = {
     ops.softmax: _softmax,
     ops.softmax_backward: _softmax_backward,
 }
+MASKS: Final[dict[Op[Any], Kernel]] = {ops.threshold_backward: _threshold_backward}
 UPDATES: Final[dict[Op[Any], Kernel]] = {
     ops.add_product: _add_product,
     ops.add_quotient: _add_quotient,
     ops.lerp: _lerp,
 }
 HOST_KERNELS.update({op.name: partial(_row, f, SCALAR_ELEMENTS) for op, f in LAYERS.items()})
+HOST_KERNELS.update({op.name: partial(_row, f, MEMORY_ELEMENTS) for op, f in MASKS.items()})
 HOST_KERNELS.update({op.name: partial(_row, f, 1) for op, f in UPDATES.items()})

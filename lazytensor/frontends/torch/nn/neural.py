@@ -72,6 +72,10 @@ def _relu(x: Node) -> Node:
     return ops.maximum(x, like(0, x))
 
 
+def _threshold_backward(grad: Node, x: Node, threshold: float) -> Node:
+    return ops.threshold_backward(grad, x, like(threshold, x))
+
+
 def _silu(x: Node) -> Node:
     return x * ops.logistic(x)
 
@@ -205,7 +209,7 @@ ACTIVATIONS: dict[str, Row] = {
     "gelu_backward": _gelu_backward,
     "relu": _relu,
     "silu": _silu,
-    "threshold_backward": activations.below_threshold_masked,
+    "threshold_backward": _threshold_backward,
     "softshrink_backward": activations.within_masked,
     "hardshrink_backward": activations.within_masked,
     "sigmoid_backward": activations.logistic_gradient,
