@@ -51,6 +51,8 @@ THIN: Final = 96
 much beside the product."""
 LINE_PRODUCTS: Final = 64
 """Products in a line of taps from which lines have always been faster than whole patches."""
+CALLED_ELEMENTS: Final = 2**22
+"""Elements of the matrix in `by_products` from which a framework's function has always won."""
 FEW_FEATURES: Final = 8
 """Features from which a framework's gradient of a kernel has always beaten `by_places`."""
 CALL_FACTOR: Final = 1.25
@@ -145,12 +147,15 @@ def _worth_measuring(
 ) -> dict[str, Form]:
     """The forms without those that XLA compiles longest where another one has always won."""
     line = w.shape[window.kernel[1]] * math.prod(space(w, window.kernel)[1:])
-    beaten = set()
+    role, beaten = library.role(type, x, w, window), set()
     if "lines" in forms and line >= LINE_PRODUCTS:
         beaten.add("patches")
-    features = x.shape[window.data[0]]
-    if features >= FEW_FEATURES and library.role(type, x, w, window) is Role.OF_KERNEL:
-        beaten.add("places")
+    if role is not None:
+        beaten.add("lines")
+        if _elements_of_products(x, w, window) > CALLED_ELEMENTS:
+            beaten.add("products")
+        if role is Role.OF_KERNEL and x.shape[window.data[0]] >= FEW_FEATURES:
+            beaten.add("places")
     return {name: form for name, form in forms.items() if name not in beaten}
 
 
@@ -192,7 +197,7 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
     if has_few_terms(type, x, w, window):
         found["taps"] = by_taps
     taps, places = math.prod(space(w, kernel)), math.prod(space(type, window.result))
-    features, out = w.shape[kernel[1]], w.shape[kernel[0]]
+    features = w.shape[kernel[1]]
     seen = x.shape[window.data[0]] * places * features * taps
     one = leading and taps == 1
     if (
@@ -201,10 +206,9 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
         and (trailing or one or (leading and kernel[1] < kernel[0]))
     ):
         found["patches"] = by_patches
-    made = x.size // features * out * taps
     if (
         taps <= TAPS_BOUND
-        and made <= MATRIX_ELEMENTS_BOUND
+        and _elements_of_products(x, w, window) <= MATRIX_ELEMENTS_BOUND
         and (trailing or one or (leading and kernel[0] < kernel[1]))
     ):
         found["products"] = by_products
@@ -215,6 +219,11 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
     if library.role(type, x, w, window) is not None:
         found["library"] = library.by_library
     return found
+
+
+def _elements_of_products(x: TensorType, w: TensorType, window: Window) -> int:
+    """The elements of the matrix that `by_products` makes."""
+    return x.size // x.shape[window.data[1]] * (w.size // w.shape[window.kernel[1]])
 
 
 def _is_for_lines(type: TensorType, w: TensorType, window: Window) -> bool:
