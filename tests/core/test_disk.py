@@ -17,7 +17,8 @@ from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.observe import metrics
-from lazytensor.core.runtime import background, disk_cache
+from lazytensor.core.runtime import background, compilation, disk_cache
+from lazytensor.core.runtime.compilation import LASTING
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
@@ -84,6 +85,31 @@ def test_an_executable_is_found_again(folder: Path) -> None:
     assert compiled() == COMPILED
     assert compiled() == FOUND
     assert len(files(folder)) == 1
+
+
+def test_what_the_tiers_take_is_known_from_earlier_processes(folder: Path) -> None:
+    compiled()
+    trial = cache.entries()[0].trial
+    for seconds in (LASTING, 2 * LASTING):
+        trial.interpreted(seconds)
+        trial.compiled(3 * LASTING)
+    compilation._keep_seconds()  # as a process that ends does
+    assert compiled() == FOUND
+    trial = cache.entries()[0].trial
+    assert trial.known == (LASTING, 3 * LASTING)
+    assert trial.is_decided()
+    assert trial.interprets()
+    disk_cache.clear()
+    assert not list(folder.iterdir())
+
+
+def test_what_takes_no_time_is_not_kept(folder: Path) -> None:
+    compiled()
+    cache.entries()[0].trial.interpreted(0.9 * LASTING)
+    compilation._keep_seconds()
+    compiled(n=5)  # which the host has not run
+    compilation._keep_seconds()
+    assert not list(folder.glob("*.seconds"))
 
 
 def test_another_program_is_not_found(folder: Path) -> None:

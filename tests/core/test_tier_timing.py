@@ -67,6 +67,27 @@ def test_a_tier_is_timed_for_as_long_as_it_warms_up() -> None:
     assert not trial.is_open()
 
 
+def test_what_another_process_has_found_decides_until_both_are_timed_again() -> None:
+    for host, xla in ((1.0, 3.0), (3.0, 1.0)):
+        trial = begun(50.0)  # the first run is slow
+        trial.inform((host, xla))
+        assert trial.is_decided()
+        assert trial.known == (host, xla)
+        assert trial.interprets() is (host < xla)
+        tried = {run(trial, xla, host) for _ in range(2000)}  # it is the other way round by now
+        assert tried == {host, xla}
+        assert trial.interprets() is (xla < host)
+
+
+def test_the_better_executable_is_timed_where_another_process_has_timed_the_host_only() -> None:
+    trial = Trial()
+    trial.inform((1.0, float("inf")))
+    assert trial.is_open()
+    trial.compiled(9.0)  # which does not count
+    trial.compiled(2.0)
+    assert trial.interprets()
+
+
 @given(host=SECONDS, xla=SECONDS, runs=st.integers(1, 300))
 def test_trying_the_slower_tier_costs_a_bounded_share(host: float, xla: float, runs: int) -> None:
     trial = begun(host)

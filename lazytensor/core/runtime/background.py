@@ -28,7 +28,7 @@ from lazytensor.core.ir.recording import Place, user_place
 from lazytensor.core.observe.recompile_reason import MEASURED, Change
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.runtime import cost_model, equivalent_programs, fork, locking
-from lazytensor.core.runtime.compilation import reason
+from lazytensor.core.runtime.compilation import give, reason
 from lazytensor.core.runtime.program_cache import Entry, Twin
 from lazytensor.core.runtime.rehearsal import rehearse
 from lazytensor.core.runtime.run import Run
@@ -164,10 +164,8 @@ def _change(run: Run, job: Job) -> Change | None:
 
 def _give(entry: Entry, job: Job, change: Change | None) -> None:
     assert job.found is not None
-    entry.donated, entry.owned, entry.arrived = job.wanted.pairs, job.owned, (job.how, change)
-    if entry.executable is not None:
-        entry.trial.renew()
-    entry.executable, entry.history = job.found
+    entry.arrived = job.how, change
+    give(entry, job.found, job.wanted, job.owned)
 
 
 def load(run: Run) -> bool:

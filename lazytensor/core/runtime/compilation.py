@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+from collections.abc import Sequence
 from contextlib import nullcontext
+from math import inf
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Final
 
@@ -12,12 +15,14 @@ from lazytensor.core.observe import events
 from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
 from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime import equivalent_programs, locking, peers, shape_buckets, sharded
-from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
 
 if TYPE_CHECKING:
     from lazytensor.core.runtime import disk_cache
 
+LASTING: Final = 1e-3
+"""Seconds of a run by the host from which it pays to keep them for the next process."""
 _compiling: Final = RLock()
 """Held while a program is compiled. A compiler that another one interrupts has untested states, and
 one compile uses all processors."""
@@ -45,11 +50,36 @@ def obtain(run: Run) -> tuple[str, Change | None]:
         if found is None:
             new = reason(run)
             found = _compiled(run, wanted)
-    entry.donated, entry.owned = wanted.pairs, run.owned
-    entry.executable, entry.history = found  # last, as other threads may be looking for one
+    give(entry, found, wanted, run.owned)
     if run.exact is None:
         equivalent_programs.remember(entry)
     return "loaded from disk" if new is None else "compiled", new
+
+
+def give(
+    entry: Entry, found: disk_cache.Found, wanted: disk_cache.Wanted, owned: Sequence[bool]
+) -> None:
+    """Give an entry what was found for `wanted`, made when nobody else had the inputs `owned`."""
+    entry.donated, entry.owned = wanted.pairs, owned
+    if entry.executable is not None:
+        entry.trial.renew()
+    if found.seconds is not None:
+        entry.trial.inform(found.seconds)
+    entry.history = found.history
+    entry.executable = found.executable  # last, as other threads may be looking for one
+
+
+def _keep_seconds() -> None:
+    """Keep what the tiers take for the next process, where to find it out takes long."""
+    lasting = [e for e in cache.entries() if LASTING <= e.trial.by_host < inf and e.executable]
+    if lasting:
+        from lazytensor.core.runtime import disk_cache
+
+        for entry in lasting:
+            disk_cache.keep_seconds(entry)
+
+
+atexit.register(_keep_seconds)
 
 
 def _compiled(run: Run, wanted: disk_cache.Wanted) -> disk_cache.Found:

@@ -4,13 +4,14 @@ A file holds a checksum, the whole key (the program's text, the baked slots, the
 backend's fingerprint) and the executable. Its name is the hash of the program, by which one without
 an executable is found out before the backend is imported, and of the key. The key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
-once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
-process need not find out again which of them vary.
+once, and the work goes on. Beside it lies what the next process need not find out again: which of
+the program's slots vary, and the seconds that each tier takes for it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 import time
@@ -18,6 +19,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache as once
+from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,6 +35,7 @@ from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.specialize import SlotHistory
 from lazytensor.core.runtime.announce import announced
 from lazytensor.core.runtime.program_cache import Entry
+from lazytensor.core.runtime.tier_timing import HOST
 from lazytensor.core.settings import settings
 
 Pairs = tuple[tuple[int, int], ...]
@@ -43,6 +46,7 @@ SEPARATOR: Final = b"\0"
 """What is between a program's text and the rest of a key."""
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
+SECONDS_SUFFIX: Final = ".seconds"
 CHOICES_SUFFIX: Final = ".json"
 """The suffix of files with what a backend has found by measuring."""
 NEW: Final = ".new-"
@@ -93,7 +97,7 @@ def entries() -> list[File]:
 def clear() -> Cleared:
     """Remove every executable, and what was found by measuring."""
     removed, left = 0, []
-    for path in _paths(SUFFIX, SLOTS_SUFFIX, CHOICES_SUFFIX):
+    for path in _paths(SUFFIX, SLOTS_SUFFIX, SECONDS_SUFFIX, CHOICES_SUFFIX):
         try:
             path.unlink(missing_ok=True)
             removed += path.suffix == SUFFIX
@@ -121,10 +125,11 @@ def wanted(entry: Entry, owned: Sequence[bool]) -> Wanted:
 
 
 class Found(NamedTuple):
-    """An executable, and the slots' history that it is good for."""
+    """An executable, the slots' history that it is good for, and what another process has timed."""
 
     executable: Executable
     history: SlotHistory
+    seconds: tuple[float, float] | None = None
 
 
 def find(this: Wanted) -> Found | None:
@@ -144,9 +149,31 @@ def find(this: Wanted) -> Found | None:
         known = this._replace(history=learned, assumed=learned.assumptions(this.program))
         found = _find(known, text)
         if found is not None:
-            return Found(found, learned)
+            return Found(found, learned, _seconds(text))
     found = _find(this, text)
-    return None if found is None else Found(found, this.history)
+    return None if found is None else Found(found, this.history, _seconds(text))
+
+
+def keep_seconds(entry: Entry) -> None:
+    """Put on disk what the tiers take for an entry's program, as far as that is known."""
+    seconds = entry.trial.known
+    if entry.executable is not None and entry.executable.is_provisional:
+        seconds = seconds[HOST], inf  # the next process has the better one
+    key = _key_of_seconds(_text(entry.program))
+    keep(key, "seconds by the host and by XLA", json.dumps(seconds).encode, SECONDS_SUFFIX)
+
+
+def _seconds(text: str) -> tuple[float, float] | None:
+    """What another process has kept by `keep_seconds` for the program of this text."""
+    payload = kept(_key_of_seconds(text), SECONDS_SUFFIX)
+    if payload is None:
+        return None
+    by_host, by_xla = json.loads(payload)
+    return by_host, by_xla
+
+
+def _key_of_seconds(text: str) -> bytes:
+    return text.encode() + SEPARATOR + backend().fingerprint()
 
 
 def _learned(history: SlotHistory, text: str) -> SlotHistory | None:
@@ -338,7 +365,7 @@ def _evict() -> int:
         for file in files:
             with suppress(OSError):
                 stat = file.stat()
-                if file.name.endswith((SUFFIX, SLOTS_SUFFIX)):
+                if file.name.endswith((SUFFIX, SLOTS_SUFFIX, SECONDS_SUFFIX)):
                     found.append((stat.st_mtime, stat.st_size, file.path))
                 elif file.name.startswith(NEW) and now - stat.st_mtime > 3600:
                     os.unlink(file.path)  # left by a process that was killed while it wrote

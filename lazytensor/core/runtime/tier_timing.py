@@ -74,6 +74,18 @@ class Trial:
         """Seconds of the host's quickest run; infinite before one."""
         return self._seconds(HOST)
 
+    @property
+    def known(self) -> tuple[float, float]:
+        """Seconds of the host and of XLA; infinite before a run."""
+        return self._seconds(HOST), self._seconds(XLA)
+
+    def inform(self, seconds: tuple[float, float]) -> None:
+        """Begin with the seconds of the host and of XLA that another process has found."""
+        self._best = [min(self._best[HOST], seconds[HOST]), seconds[XLA]]
+        self._may_open = True
+        if seconds[XLA] < inf:
+            self._tried = None
+
     def saved(self) -> float | None:
         """Seconds by which the faster tier, if that is XLA, is faster; None where not both ran."""
         found = [b if b < inf else f for b, f in zip(self._best, self._fresh, strict=True)]
