@@ -136,6 +136,20 @@ def test_what_a_program_computes_is_recorded_on_whatever_ran_it(
     assert not boxed.is_at_hand(total * 2)
 
 
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_what_came_from_the_host_stays_at_hand_whatever_ran_a_program_on_it(
+    tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", tier)
+    weight = there(8)
+    for _ in range(3):
+        recorded = there(LARGE)[:8] * weight
+        lazytensor.sync()
+        assert not boxed.is_at_hand(recorded)
+        assert boxed.is_at_hand(weight * 2)
+    assert torch.equal((weight * 2).cpu(), numbers("cpu", 8) * 2)
+
+
 def test_views_and_writes_go_on_where_recording_begins() -> None:
     def program(device: str) -> Any:
         a = numbers(device, 4, 4)

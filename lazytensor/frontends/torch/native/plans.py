@@ -16,6 +16,7 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.recording import here, record, thread
+from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan
 from lazytensor.frontends.torch.native.frame import call
@@ -49,9 +50,12 @@ def may_be_eager() -> int:
 
 
 def is_entered(cell: Cell) -> int:
-    """Whether a cell holds what came from the host, and the host still has it."""
+    """Whether a cell holds what came from the host, and the host can look at it.
+
+    Also where a program has run on it since: else what runs before would decide what is eager.
+    """
     node = cell.node
-    return node.op is PARAMETER and node.value.__class__ is np.ndarray
+    return node.op is PARAMETER and (node.value.__class__ is np.ndarray or can_be_shown(node))
 
 
 def recorded(plan: CallPlan, nodes: tuple[Node, ...]) -> tuple[Cell, ...]:
