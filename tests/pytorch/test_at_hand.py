@@ -111,6 +111,7 @@ def test_an_eager_call_runs_no_python_of_ours() -> None:
         (EAGER_ELEMENTS + 1, lambda a: a + 1, False),
         (EAGER_ELEMENTS, lambda a: a[:, None] + a, False),
         (EAGER_WEIGHTS, lambda a: torch.zeros_like(a), True),
+        (EAGER_WEIGHTS, lambda a: torch.cat([a[8:], a[:8]]), True),
         (EAGER_WEIGHTS, lambda a: a.view(256, 256) @ a.view(256, 256)[:, :4], True),
         (LARGE, lambda a: torch.zeros_like(a), False),
     ],

@@ -26,11 +26,13 @@ DROPPING: Final = frozenset(["scaled_dot_product_attention"])
 """Operations that draw random numbers only where they are told to drop something."""
 LIGHT: Final = frozenset([
     "mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "linear", "linear_backward", "embedding",
-    "index_select", "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like",
-    "empty_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided", "empty",
-    "empty_strided", "clone", "copy_", "_to_copy", "fill_", "zero_",
+    "scaled_dot_product_attention", "index_select", "cat", "zeros", "ones", "full", "arange",
+    "zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full",
+    "new_empty", "new_empty_strided", "empty", "empty_strided", "clone", "copy_", "_to_copy",
+    "fill_", "zero_",
 ])  # fmt: skip
-"""Products, and what makes or moves tensors: they take little for an element of a large operand."""
+"""Products, attention, and what makes or moves tensors: they take little for an element of a large
+operand."""
 CPU_KEYS: Final = (
     "CPU",
     "CompositeExplicitAutograd",
