@@ -24,6 +24,7 @@ from lazytensor import metrics
 from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_WEIGHTS
 from lazytensor.core.settings import settings
 from lazytensor.frontends.torch.native.loading import boxed
+from lazytensor.frontends.torch.native.plans import ASKED
 from lazytensor.frontends.torch.random.randomness import default
 from tests.pytorch import agreement
 from tests.pytorch.agreement import numbers
@@ -149,6 +150,28 @@ def test_what_came_from_the_host_stays_at_hand_whatever_ran_a_program_on_it(
         assert not boxed.is_at_hand(recorded)
         assert boxed.is_at_hand(weight * 2)
     assert torch.equal((weight * 2).cpu(), numbers("cpu", 8) * 2)
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_what_a_program_has_computed_is_at_hand_for_the_many_calls_that_follow(
+    tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a loop that acts many times between two training steps."""
+    monkeypatch.setattr(settings, "tier", tier)
+    x = there(2, 8)
+    for _ in range(2):
+        weight, bias = there(LARGE).sum() * there(3, 8), there(LARGE).sum() * there(3)
+        lazytensor.sync()
+        found = []
+        for _ in range(2 * ASKED):
+            y = functional.linear(x, weight, bias)
+            found.append(boxed.is_at_hand(y))
+            numbers_of_y = y.cpu()
+        assert not any(found[:2])
+        assert all(found[-ASKED:])
+        torch.testing.assert_close(
+            numbers_of_y, functional.linear(x.cpu(), weight.cpu(), bias.cpu())
+        )
 
 
 def test_views_and_writes_go_on_where_recording_begins() -> None:

@@ -2,8 +2,9 @@
 //
 // Recording, cutting and starting a program cost more than such an operation, so torch's own CPU
 // kernel computes it at once. The results are in the host's memory again. A tensor has memory if it
-// came from the host, or if an eager call made it; what a program computes has none. So a program's
-// text decides which of its operations are eager, and not what has run before.
+// came from the host, or if an eager call made it; what a program computes has none until calls have
+// asked for it several times. So a program's text decides which of its operations are eager, and not
+// what has run before.
 //
 // A storage's memory becomes a cell's value as soon as its handle is asked for (`handle_in`). The
 // value of a cell that nobody else holds becomes memory again, as a copy.
@@ -140,7 +141,7 @@ class EagerCall {
     torch::jit::Stack inner;
     inner.reserve(count_);
     for (size_t i = 0; i < count_; i++)
-      if (!enter(arguments[i], inner)) return false;
+      if (!enter(arguments[i], inner)) return ask_for_rest();
     try {
       const OneThread alone;
       c10::impl::ExcludeDispatchKeyGuard below(
@@ -218,6 +219,18 @@ class EagerCall {
     const at::Tensor whole = THPVariable_Unpack(copy.object);
     point(storage, pointing_to(new HostMemory{whole}));
     return whole;
+  }
+
+  // Ask for the operands that were not entered, as they count what is asked for; never true.
+  bool ask_for_rest() const {
+    py::gil_scoped_acquire gil;
+    for (size_t i = operands_.size() + 1; i < given_.size(); i++) {
+      const c10::Storage& storage = given_[i]->storage();
+      if (whole_in(storage).defined()) continue;
+      const Reference handle = handle_in(storage);
+      if (handle && is_cell(handle)) plans.is_entered(handle.object);
+    }
+    return false;
   }
 
   bool is_small(const c10::IValue& value) {

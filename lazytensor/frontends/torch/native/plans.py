@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import get_ident
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.recording import here, record, thread
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan
@@ -23,6 +24,12 @@ from lazytensor.frontends.torch.native.frame import call
 
 Note = tuple[Any, CallPlan, list[int], list[int]]
 """A row, the plan that it has replayed, the serial numbers of the operands and of the results."""
+ASKED: Final = 2 * TRIALS
+"""Calls that ask for what a program has computed until the next one may be eager. A training step
+asks for each of its weights less often."""
+ASKED_KEPT: Final = 4096
+_asked: dict[int, int] = {}
+"""By serial number of a computed node, the calls that have asked for it."""
 _notes: dict[int, Note] = {}
 """By thread, what was replayed last."""
 
@@ -50,12 +57,20 @@ def may_be_eager() -> int:
 
 
 def is_entered(cell: Cell) -> int:
-    """Whether a cell holds what came from the host, and the host can look at it.
+    """Whether the host can look at what a cell holds, and an eager call may: one asks for it.
 
-    Also where a program has run on it since: else what runs before would decide what is eager.
+    It may if that came from the host, or if calls have asked for it `ASKED` times. So weights that
+    a recorded step has computed are read by eager calls in the many forward passes that follow.
     """
     node = cell.node
-    return node.op is PARAMETER and (node.value.__class__ is np.ndarray or can_be_shown(node))
+    if node.value.__class__ is not np.ndarray and not can_be_shown(node):
+        return False
+    if node.op is PARAMETER:
+        return True
+    if len(_asked) >= ASKED_KEPT:
+        _asked.clear()
+    count = _asked[node.serial] = _asked.get(node.serial, 0) + 1
+    return count >= ASKED
 
 
 def recorded(plan: CallPlan, nodes: tuple[Node, ...]) -> tuple[Cell, ...]:
