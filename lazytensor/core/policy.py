@@ -55,6 +55,8 @@ EAGER_ELEMENTS: Final = 2**12
 have all elements. To record the operation, and to start a program, would take longer."""
 EAGER_WEIGHTS: Final = 2**16
 """The same bound for products, and for operations that make or move tensors."""
+EAGER_TABLE: Final = 2**20
+"""The same bound for a matrix that few numbers are multiplied by, and for a table to look up in."""
 LOSS_SECONDS: Final = 0.03
 """Seconds lost by recording, on balance, from which larger arrays stay the host framework's."""
 LOOP_OPERATIONS: Final = 32

@@ -489,8 +489,8 @@ void prepare_with(py::object prepare_thread) {
   plans.prepare_thread = prepare_thread.release().ptr();
 }
 
-void start(const py::dict& functions, const py::dict& generator, int64_t eager_weights,
-           const py::dict& objects) {
+void start(const py::dict& functions, const py::dict& generator,
+           const std::tuple<int64_t, int64_t, int64_t>& bounds, const py::dict& objects) {
   names = new Names;
   pthread_atfork([] { pointers.lock(); }, [] { pointers.unlock(); }, [] { pointers.unlock(); });
   bind(functions, "node_of", plans.node_of);
@@ -502,7 +502,7 @@ void start(const py::dict& functions, const py::dict& generator, int64_t eager_w
   bind(functions, "may_be_eager", plans.may_be_eager);
   bind(functions, "is_entered", plans.is_entered);
   bind(generator, "rounds", philox_rounds);
-  plans.eager_weights = eager_weights;
+  std::tie(plans.eager_elements, plans.eager_weights, plans.eager_table) = bounds;
   const auto kept = [&](const char* name) { return py::object(objects[name]).release().ptr(); };
   plans.cell_class = kept("Cell");
   plans.storage_class = kept("Storage");

@@ -86,9 +86,11 @@ struct EagerRow {
   int64_t bound;          // elements of an operand, at most; 0: there are no eager calls
   int size_at = -1;       // the argument that is the result's shape
   int end_at = -1;        // of numbers in a row: where they end; before it where they start
+  int table_at = -1;      // a matrix that the others are multiplied by, or a table
   int chance_at = -1;     // of what may draw: it does so with a chance above zero
   bool is_copy = false;   // operands and the result may be the CPU's
   bool is_linear_backward = false;
+  bool is_lookup = false;
   bool is_unset = false;  // of a result that nothing is written to, which is zero on the device
 
   EagerRow(const std::string& name, int64_t bound_) : bound(bound_) {
@@ -98,7 +100,11 @@ struct EagerRow {
     end_at = op->schema().argumentIndexWithName("end").value_or(-1);
     chance_at = op->schema().argumentIndexWithName("dropout_p").value_or(-1);
     const std::string base = name_of(name).name;
+    if (bound == plans.eager_weights)
+      for (const char* table : {"weight", "mat2"})
+        if (auto at = op->schema().argumentIndexWithName(table)) table_at = *at;
     is_copy = base == "aten::_to_copy" || base == "aten::copy_";
+    is_lookup = base == "aten::embedding";
     is_linear_backward = base == "aten::linear_backward";
     if (base != "aten::arange") end_at = -1;
     is_unset = base.find("empty") != std::string::npos;
@@ -134,8 +140,7 @@ class EagerCall {
   bool run() {
     if (row_.bound == 0) return false;
     const c10::IValue* arguments = stack_->data() + stack_->size() - count_;
-    for (size_t i = 0; i < count_; i++)
-      if (!is_small(arguments[i])) return false;
+    if (!are_small(arguments)) return false;
     if (!is_small_size(arguments) || !fits()) return false;
     if (given_.empty() && !(arrives_ && is_allowed())) return false;
     torch::jit::Stack inner;
@@ -192,6 +197,8 @@ class EagerCall {
   size_t count_;
   c10::SmallVector<const at::Tensor*, 4> given_;
   c10::SmallVector<Operand, 4> operands_;
+  int64_t bound_ = 0;      // elements of the operand that is looked at, at most
+  bool is_large_ = false;  // there is a table beyond the bound of the others
   bool arrives_ = false;  // the result is asked for on the device
   bool departs_ = false;  // the result is asked for on the CPU
 
@@ -233,6 +240,17 @@ class EagerCall {
     return false;
   }
 
+  bool are_small(const c10::IValue* arguments) {
+    for (size_t i = 0; i < count_; i++) {
+      bound_ = static_cast<int>(i) == row_.table_at ? plans.eager_table : row_.bound;
+      if (!is_small(arguments[i])) return false;
+    }
+    if (!is_large_) return true;
+    for (const at::Tensor* tensor : given_)
+      if (tensor->numel() <= row_.bound && tensor->numel() > plans.eager_elements) return false;
+    return true;
+  }
+
   bool is_small(const c10::IValue& value) {
     if (value.isTensor()) return is_small(value.toTensor());
     if (value.isTensorList() || value.isOptionalTensorList()) {
@@ -248,8 +266,9 @@ class EagerCall {
   }
 
   bool is_small(const at::Tensor& tensor) {
-    if (is_plain(tensor)) return tensor.numel() <= row_.bound;
-    if (!may_have_memory(tensor, row_.bound) || !is_common(tensor.scalar_type())) return false;
+    if (is_plain(tensor)) return tensor.numel() <= bound_;
+    if (!may_have_memory(tensor, bound_) || !is_common(tensor.scalar_type())) return false;
+    is_large_ = is_large_ || tensor.numel() > row_.bound;
     given_.push_back(&tensor);
     return true;
   }
@@ -281,6 +300,7 @@ class EagerCall {
 
   // Whether what the operands broadcast to is small: a result may have as many elements.
   bool fits() const {
+    if (is_large_) return fits_with_table();
     int64_t elements = 1;
     for (int64_t axis = 1;; axis++) {
       int64_t most = 0;
@@ -290,6 +310,21 @@ class EagerCall {
       elements *= most;
       if (elements > GROWTH * row_.bound) return false;
     }
+  }
+
+  // The same for the rows that are looked up in a large table, or for the products with it.
+  bool fits_with_table() const {
+    const at::Tensor *table = nullptr, *other = nullptr;
+    for (const at::Tensor* tensor : given_)
+      if (tensor->numel() > row_.bound)
+        table = tensor;
+      else if (other == nullptr || tensor->dim() > 1)
+        other = tensor;
+    if (other == nullptr || table->dim() != 2) return false;
+    if (row_.is_lookup) return other->numel() * table->size(1) <= row_.bound;
+    if (other->dim() == 0 || other->size(-1) == 0) return false;
+    const int64_t terms = other->size(-1);
+    return other->numel() / terms * (table->numel() / terms) <= row_.bound;
   }
 
   bool enter(const c10::IValue& value, torch::jit::Stack& inner) {

@@ -48,7 +48,9 @@ struct Plans {
   PyObject* (*taken)();
   long long (*may_be_eager)();
   long long (*is_entered)(PyObject* cell);
-  int64_t eager_weights;  // elements of a tensor that the host computes with at once, at most
+  // Elements of a tensor that the host computes with at once, at most: of most operands, of those of
+  // products, and of a matrix that few numbers are multiplied by or a table to look up in.
+  int64_t eager_elements, eager_weights, eager_table;
   PyObject* cell_class;
   PyObject* storage_class;
   PyObject* tensor_ref;  // what holds a tensor's data, of a storage that is shown in several ways

@@ -13,7 +13,7 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.interpreter.kernels import philox
 from lazytensor.core.ir.memo import forget_also
 from lazytensor.core.observe import metrics
-from lazytensor.core.policy import EAGER_WEIGHTS
+from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE, EAGER_WEIGHTS
 from lazytensor.frontends.torch.native import plans
 from lazytensor.frontends.torch.random.randomness import default, stream_of
 from lazytensor.frontends.torch.tensors.tensor import Storage, entered, memory_of, ref, share
@@ -42,7 +42,8 @@ def _started(path: str) -> Any:
     generator: Any = philox
     functions = (Cell, Storage, ref, share, memory_of, entered, stream_of)
     objects = {x.__name__: x for x in functions} | {"stream": default}
-    made.start(compiled.__pyx_capi__, generator.__pyx_capi__, EAGER_WEIGHTS, objects)
+    bounds = EAGER_ELEMENTS, EAGER_WEIGHTS, EAGER_TABLE
+    made.start(compiled.__pyx_capi__, generator.__pyx_capi__, bounds, objects)
     forget_also(made.forget)
     kind: Any = torch.UntypedStorage
     kind.handle = property(made.get_handle, made.set_handle)
