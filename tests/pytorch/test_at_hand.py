@@ -21,8 +21,9 @@ from torch.nn import functional
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor import metrics
-from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_WEIGHTS
+from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE, EAGER_WEIGHTS
 from lazytensor.core.settings import settings
+from lazytensor.frontends.torch.dispatch.eager import is_at_hand
 from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.native.plans import ASKED
 from lazytensor.frontends.torch.random.randomness import default
@@ -40,6 +41,10 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def there(*shape: int) -> Tensor:
     return numbers("lazytensor", *shape)
+
+
+def tokens(count: int) -> Tensor:
+    return torch.arange(count, device="lazytensor")
 
 
 LARGE = EAGER_WEIGHTS + 1
@@ -89,7 +94,7 @@ def test_nothing_is_recorded(name: str) -> None:
     made = (CALLS | MORE)[name]("lazytensor")
     assert metrics.snapshot()["nodes"] == before
     results = made if isinstance(made, tuple | list) else (made,)
-    assert all(boxed.is_at_hand(y) for y in results if isinstance(y, Tensor))
+    assert all(is_at_hand(y) for y in results if isinstance(y, Tensor))
 
 
 def test_an_eager_call_runs_no_python_of_ours() -> None:
@@ -115,16 +120,22 @@ def test_an_eager_call_runs_no_python_of_ours() -> None:
         (EAGER_WEIGHTS, lambda a: torch.cat([a[8:], a[:8]]), True),
         (EAGER_WEIGHTS, lambda a: a.view(256, 256) @ a.view(256, 256)[:, :4], True),
         (LARGE, lambda a: torch.zeros_like(a), False),
+        (EAGER_TABLE, lambda a: there(4, 1024) @ a.view(1024, -1), True),
+        (EAGER_TABLE, lambda a: there(5, 1024) @ a.view(1024, -1), False),
+        (EAGER_TABLE + 1024, lambda a: there(4, 1024) @ a.view(1024, -1), False),
+        (EAGER_TABLE, lambda a: there(4, 1) @ a.view(1, -1), False),
+        (EAGER_TABLE, lambda a: functional.embedding(tokens(64), a.view(1024, -1)), True),
+        (EAGER_TABLE, lambda a: functional.embedding(tokens(65), a.view(1024, -1)), False),
     ],
 )
 def test_sizes_decide(count: int, call: Callable[[Tensor], Tensor], is_eager: bool) -> None:
-    assert boxed.is_at_hand(call(there(count))) == is_eager
+    assert is_at_hand(call(there(count))) == is_eager
 
 
 def test_the_setting_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "small", 0)
-    assert not boxed.is_at_hand(there(3))
-    assert not boxed.is_at_hand(torch.zeros(3, device="lazytensor"))
+    assert not is_at_hand(there(3))
+    assert not is_at_hand(torch.zeros(3, device="lazytensor"))
 
 
 @pytest.mark.parametrize("tier", ["interpret", "compile"])
@@ -134,8 +145,8 @@ def test_what_a_program_computes_is_recorded_on_whatever_ran_it(
     monkeypatch.setattr(settings, "tier", tier)
     total = there(LARGE).sum()
     lazytensor.sync()
-    assert not boxed.is_at_hand(total)
-    assert not boxed.is_at_hand(total * 2)
+    assert not is_at_hand(total)
+    assert not is_at_hand(total * 2)
 
 
 @pytest.mark.parametrize("tier", ["interpret", "compile"])
@@ -145,11 +156,35 @@ def test_what_came_from_the_host_stays_at_hand_whatever_ran_a_program_on_it(
     monkeypatch.setattr(settings, "tier", tier)
     weight = there(8)
     for _ in range(3):
-        recorded = there(LARGE)[:8] * weight
+        recorded = there(LARGE).exp()[:8] * weight
         lazytensor.sync()
-        assert not boxed.is_at_hand(recorded)
-        assert boxed.is_at_hand(weight * 2)
+        assert not is_at_hand(recorded)
+        assert is_at_hand(weight * 2)
     assert torch.equal((weight * 2).cpu(), numbers("cpu", 8) * 2)
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_what_small_programs_have_computed_is_at_hand_until_a_large_one_runs(
+    tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the words that follow a long prompt: the first one reads what a large program made."""
+    monkeypatch.setattr(settings, "tier", tier)
+    kept = there(LARGE).exp()[:12].view(3, 4).t().contiguous().t()  # shown in another order
+    lazytensor.sync()
+    found = []
+    for _ in range(4):
+        new = there(3, 1)
+        assert is_at_hand(new * 2)
+        kept = torch.cat([kept, new], 1)
+        lazytensor.sync()
+        found.append(is_at_hand(kept[:, 1:] * 2))
+    assert found == [True] * 4
+    first = numbers("cpu", LARGE).exp()[:12].view(3, 4)
+    torch.testing.assert_close(kept.cpu(), torch.cat([first, *[numbers("cpu", 3, 1)] * 4], 1))
+    later = there(4) * there(LARGE).exp().sum()
+    lazytensor.sync()
+    assert not is_at_hand(later)
+    assert is_at_hand(kept * 2)  # eager calls have made it
 
 
 @pytest.mark.parametrize("tier", ["interpret", "compile"])
@@ -165,7 +200,7 @@ def test_what_a_program_has_computed_is_at_hand_for_the_many_calls_that_follow(
         found = []
         for _ in range(2 * ASKED):
             y = functional.linear(x, weight, bias)
-            found.append(boxed.is_at_hand(y))
+            found.append(is_at_hand(y))
             numbers_of_y = y.cpu()
         assert not any(found[:2])
         assert all(found[-ASKED:])
@@ -317,7 +352,7 @@ def test_draws_are_those_of_a_program(name: str, monkeypatch: pytest.MonkeyPatch
         torch.manual_seed(3)
         made = DRAWS[name]()
         results = made if isinstance(made, tuple) else (made,)
-        assert all(boxed.is_at_hand(y) == (small > 0) for y in results)
+        assert all(is_at_hand(y) == (small > 0) for y in results)
         drawn.append(([y.detach().cpu() for y in results], default.counter))
     assert drawn[0][1] == drawn[1][1]
     torch.testing.assert_close(drawn[0][0], drawn[1][0])

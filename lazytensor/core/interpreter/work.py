@@ -14,7 +14,8 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
-from lazytensor.core.ops.contraction import convolution
+from lazytensor.core.ops.contraction import convolution, dot_general
+from lazytensor.core.ops.movement import concatenate
 
 
 class Work(NamedTuple):
@@ -22,19 +23,21 @@ class Work(NamedTuple):
 
     `operations`: those in the bodies of composites and of loops are counted one by one. `elements`:
     all that are computed, replaced parts of arrays included. `largest`: elements of the largest
-    array that is computed or computed from. `convolves`: whether there are convolutions.
+    array that is computed or computed from; `widest`: the same without products, what is joined and
+    what is looked up, which take little for an element. `convolves`: whether there are convolutions.
     """
 
     operations: int
     elements: int
     largest: int
+    widest: int
     convolves: bool
 
 
 def extent_of(program: Program) -> Work:
     """How much this program computes."""
     lines = program.instructions
-    elements = 0
+    elements = widest = 0
     met = {i for i in program.outputs if Trait.REPLACES not in lines[i][0].traits}
     for i, (op, operands, _, type) in enumerate(lines):
         if Trait.REPLACES in op.traits:
@@ -44,8 +47,17 @@ def extent_of(program: Program) -> Work:
         elif op not in INPUTS and not op.traits & SHOWING:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
+            if not _is_light(op, _body(program, i)):
+                widest = max(widest, size_of(type), *(size_of(lines[j][3]) for j in operands))
     largest = max((size_of(lines[i][3]) for i in met), default=0)
-    return Work(operations_of(program), elements, largest, has_op(program, convolution))
+    return Work(operations_of(program), elements, largest, widest, has_op(program, convolution))
+
+
+def _is_light(op: Op, body: Program | None) -> bool:
+    """Whether an op takes little for an element of a large operand. body: that of a composite."""
+    if op is dot_general or op is concatenate or Trait.PICKS in op.traits:
+        return True
+    return body is not None and has_op(body, dot_general)
 
 
 def operations_of(program: Program) -> int:
@@ -64,10 +76,19 @@ def has_op(program: Program, wanted: Op) -> bool:
 
 def _bodies(program: Program) -> Iterator[Program]:
     """The bodies of its composites and loops."""
-    lines = program.instructions
-    for op, operands, attrs, _ in lines:
+    for i, (_, _, attrs, _) in enumerate(program.instructions):
         for value in attrs:
             if isinstance(value, Definition):
                 yield from value.programs
-        if isinstance(op, Composite):
-            yield op.program(tuple(lines[i][3] for i in operands), op.attrs_of(attrs))
+        body = _body(program, i)
+        if body is not None:
+            yield body
+
+
+def _body(program: Program, index: int) -> Program | None:
+    """The body of an instruction, if that is a composite."""
+    lines = program.instructions
+    op, operands, attrs, _ = lines[index]
+    if not isinstance(op, Composite):
+        return None
+    return op.program(tuple(lines[j][3] for j in operands), op.attrs_of(attrs))

@@ -10,7 +10,7 @@ import torch
 from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_WEIGHTS
 from lazytensor.frontends.torch.dispatch.verdicts import overload
 from lazytensor.frontends.torch.native.loading import boxed
-from lazytensor.frontends.torch.tensors.tensor import Storage, to_cpu
+from lazytensor.frontends.torch.tensors.tensor import Storage, memory_of
 
 RESIZING: Final = frozenset(["resize_", "resize_as_", "set_"])
 """Operations that give a tensor another geometry, besides those that torch marks."""
@@ -76,19 +76,15 @@ def _has_cpu_kernel(name: str) -> bool:
     return name == "linear_backward" or any(has(f"aten::{name}", key) for key in CPU_KEYS)
 
 
-def is_at_hand(x: Any) -> bool:
-    """Whether a tensor is small, and the host has its elements."""
-    return boxed is not None and boxed.is_at_hand(x)
+def is_at_hand(x: Any, bound: int = EAGER_WEIGHTS) -> bool:
+    """Whether a tensor has at most `bound` elements, and the host has them."""
+    return boxed is not None and boxed.is_at_hand(x, bound)
 
 
 def _bring(x: Any) -> None:
     """Compute what the storage of a tensor holds, and give the storage the memory."""
     held = x.untyped_storage().handle
-    is_shared = held.__class__ is Storage
-    value = to_cpu(held.cell.node)
-    strides = held.lies if is_shared else value.stride()
-    whole = torch.empty_strided(value.shape, strides, dtype=value.dtype).copy_(value)
-    boxed.put_at_hand(x, whole, is_shared)
+    boxed.put_at_hand(x, memory_of(held), held.__class__ is Storage)
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Any]:

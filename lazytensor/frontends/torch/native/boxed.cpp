@@ -474,9 +474,9 @@ void set_handle(const py::object& storage, const py::object& handle) {
   point(THPStorage_Unpack(storage.ptr()), pointing_to(handle.ptr()));
 }
 
-// Whether a tensor of the device is small, and the host has its elements.
-bool is_at_hand(const at::Tensor& tensor) {
-  return EagerCall::may_have_memory(tensor, plans.eager_weights) &&
+// Whether a tensor of the device has at most so many elements, and the host has them.
+bool is_at_hand(const at::Tensor& tensor, int64_t bound) {
+  return EagerCall::may_have_memory(tensor, bound) &&
          EagerCall::alias_of(tensor).defined();
 }
 

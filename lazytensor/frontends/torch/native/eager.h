@@ -216,16 +216,30 @@ class EagerCall {
   static at::Tensor brought(const c10::Storage& storage) {
     py::gil_scoped_acquire gil;
     const Reference handle = handle_in(storage);
-    const auto is_alone = [&] { return Py_REFCNT(handle.object) == 2; };
-    if (!handle || !is_cell(handle) || !is_alone() || !plans.is_entered(handle.object) ||
-        !is_allowed())
-      return at::Tensor();
-    Reference copy = checked(PyObject_CallOneArg(plans.memory_of, handle.object));
-    // Other threads may have run meanwhile.
-    if (storage.data_ptr().get_context() != handle.object || !is_alone()) return whole_in(storage);
+    if (!handle || Py_REFCNT(handle.object) != 2) return at::Tensor();
+    const bool is_shared = !is_cell(handle);
+    const Reference cell = cell_in(handle);
+    if (!is_cell(cell) || !plans.is_entered(cell.object) || !is_allowed()) return at::Tensor();
+    // It remembers what tensors show, which refers to the cell.
+    if (is_shared) checked(PyObject_CallMethodNoArgs(handle.object, names->forget));
+    const Py_ssize_t others = is_shared ? 2 : 3;
+    const auto is_alone = [&] {
+      return Py_REFCNT(cell.object) == others &&
+             storage.data_ptr().get_context() == handle.object;
+    };
+    if (!is_alone()) return at::Tensor();
+    const Reference copy = checked(PyObject_CallOneArg(plans.memory_of, handle.object));
+    if (!is_alone()) return whole_in(storage);  // other threads may have run meanwhile
     const at::Tensor whole = THPVariable_Unpack(copy.object);
-    point(storage, pointing_to(new HostMemory{whole}));
+    point(storage, pointing_to(new HostMemory{whole, is_shared}));
     return whole;
+  }
+
+  // The cell of a handle, or what it has in its place.
+  static Reference cell_in(const Reference& handle) {
+    if (!is_cell(handle)) return checked(PyObject_GetAttr(handle.object, names->cell));
+    Py_INCREF(handle.object);
+    return Reference(handle.object);
   }
 
   // Ask for the operands that were not entered, as they count what is asked for; never true.
@@ -235,7 +249,9 @@ class EagerCall {
       const c10::Storage& storage = given_[i]->storage();
       if (whole_in(storage).defined()) continue;
       const Reference handle = handle_in(storage);
-      if (handle && is_cell(handle)) plans.is_entered(handle.object);
+      if (!handle) continue;
+      const Reference cell = cell_in(handle);
+      if (is_cell(cell)) plans.is_entered(cell.object);
     }
     return false;
   }

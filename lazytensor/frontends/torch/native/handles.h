@@ -64,6 +64,8 @@ struct Plans {
 
 // Names of attributes.
 struct Names {
+  PyObject* cell = PyUnicode_InternFromString("cell");
+  PyObject* forget = PyUnicode_InternFromString("forget");
   PyObject* geometries = PyUnicode_InternFromString("geometries");
   PyObject* node = PyUnicode_InternFromString("node");
   PyObject* take = PyUnicode_InternFromString("take");

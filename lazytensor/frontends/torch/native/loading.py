@@ -14,6 +14,7 @@ from lazytensor.core.interpreter.kernels import philox
 from lazytensor.core.ir.memo import forget_also
 from lazytensor.core.observe import metrics
 from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE, EAGER_WEIGHTS
+from lazytensor.core.runtime import program_cache
 from lazytensor.frontends.torch.native import plans
 from lazytensor.frontends.torch.random.randomness import default, stream_of
 from lazytensor.frontends.torch.tensors.tensor import Storage, entered, memory_of, ref, share
@@ -45,6 +46,7 @@ def _started(path: str) -> Any:
     bounds = EAGER_ELEMENTS, EAGER_WEIGHTS, EAGER_TABLE
     made.start(compiled.__pyx_capi__, generator.__pyx_capi__, bounds, objects)
     forget_also(made.forget)
+    program_cache.ran.append(plans.ran)
     kind: Any = torch.UntypedStorage
     kind.handle = property(made.get_handle, made.set_handle)
     return made

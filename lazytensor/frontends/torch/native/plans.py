@@ -13,11 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device.padded import Padded
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
-from lazytensor.core.ir.recording import here, record, thread
-from lazytensor.core.policy import TRIALS
+from lazytensor.core.ir.recording import here, nodes_made, record, thread
+from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE, TRIALS
 from lazytensor.core.runtime.arguments import can_be_shown
+from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan
 from lazytensor.frontends.torch.native.frame import call
@@ -30,6 +32,8 @@ asks for each of its weights less often."""
 ASKED_KEPT: Final = 4096
 _asked: dict[int, int] = {}
 """By serial number of a computed node, the calls that have asked for it."""
+_since = 0
+"""The serial number from which nodes have been recorded since the last program that was large."""
 _notes: dict[int, Note] = {}
 """By thread, what was replayed last."""
 
@@ -59,18 +63,28 @@ def may_be_eager() -> int:
 def is_entered(cell: Cell) -> int:
     """Whether the host can look at what a cell holds, and an eager call may: one asks for it.
 
-    It may if that came from the host, or if calls have asked for it `ASKED` times. So weights that
-    a recorded step has computed are read by eager calls in the many forward passes that follow.
+    It may if that came from the host, if only small programs have run since it was recorded, or if
+    calls have asked for it `ASKED` times. So words are generated eagerly after a long prompt, and
+    so are forward passes between training steps.
     """
     node = cell.node
-    if node.value.__class__ is not np.ndarray and not can_be_shown(node):
+    kind = node.value.__class__
+    if kind is not np.ndarray and not (kind is Padded or can_be_shown(node)):
         return False
-    if node.op is PARAMETER:
+    if node.op is PARAMETER or node.serial >= _since:
         return True
     if len(_asked) >= ASKED_KEPT:
         _asked.clear()
     count = _asked[node.serial] = _asked.get(node.serial, 0) + 1
     return count >= ASKED
+
+
+def ran(entry: Entry, is_observed: bool, room: float) -> None:
+    """Take note of a cut: whether eager calls could have computed all of it."""
+    global _since
+    extent = entry.extent
+    if extent.widest > EAGER_ELEMENTS or extent.elements > EAGER_TABLE:
+        _since = nodes_made()
 
 
 def recorded(plan: CallPlan, nodes: tuple[Node, ...]) -> tuple[Cell, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,12 +25,16 @@ from lazytensor.core.lib.sequences import (
     recurrent_layer,
     recurrent_layer_backward,
 )
+from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE
+from lazytensor.frontends.torch.dispatch.eager import is_at_hand
 from lazytensor.frontends.torch.dispatch.promotion import like
 from lazytensor.frontends.torch.dispatch.registry import library, prepare_thread, register, thread
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import held_by, value, wrap
 
 Tensors = Sequence[Tensor]
+EAGER_STEPS: Final = 4
+"""Steps of a network, at most, that torch composes where the host has all its tensors."""
 
 
 class Layer(NamedTuple):
@@ -169,6 +173,16 @@ def _is_plain(call: _Call) -> bool:
     )
 
 
+def _is_eager(call: _Call) -> bool:
+    """Whether what torch composes it of is computed at once, and is little: few steps."""
+    steps = call.x.shape[0] if call.sizes is None else len(call.sizes)
+    if steps > EAGER_STEPS or not all(
+        is_at_hand(x, EAGER_ELEMENTS) for x in (call.x, *call.states)
+    ):
+        return False
+    return all(is_at_hand(x, EAGER_TABLE) for x in call.params)
+
+
 def _fits(call: _Call, kind: Kind) -> bool:
     """Whether shapes are as they should be: what torch refuses, it refuses with its own words."""
     axes, layers = (3 if call.sizes is None else 2), call.num_layers * call.ways
@@ -224,7 +238,7 @@ def _kernel(kind: str, packed: bool) -> Callable[..., Any]:
             x.transpose(0, 1) if turned else x, sizes, hx if NETWORKS[kind].states > 1 else [hx],
             params, has_biases, layers, dropout, train, 2 if bidirectional else 1,
         )  # fmt: skip
-        if not _is_plain(call) or not _fits(call, NETWORKS[kind]):
+        if _is_eager(call) or not _is_plain(call) or not _fits(call, NETWORKS[kind]):
             return composed(x, *args)
         made, *last = _run(call, kind)
         return made.transpose(0, 1) if turned else made, *last

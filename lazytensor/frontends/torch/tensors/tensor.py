@@ -192,9 +192,12 @@ _restride: Final[Any] = torch.ops.aten.as_strided.default._handle.redispatch_box
 _META_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 
-def memory_of(cell: Cell) -> Any:
-    """A CPU tensor of its own with what a cell holds."""
-    return to_cpu(cell.node).clone()
+def memory_of(held: Cell | Storage) -> Any:
+    """A CPU tensor of its own with the elements that a storage holds, where they lie in it."""
+    value = to_cpu(held.cell.node)
+    if not isinstance(held, Storage):
+        return value.clone()
+    return torch.empty_strided(value.shape, held.lies, dtype=value.dtype).copy_(value)
 
 
 def entered(whole: Any, is_shared: bool) -> Cell | Storage:
