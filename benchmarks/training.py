@@ -225,11 +225,12 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
 
 
 SMALL = {"n_layer": 12, "n_embd": 768, "n_head": 12, "vocab_size": 50257}
+MIDDLE = {"n_layer": 4, "n_embd": 256, "n_head": 4, "vocab_size": 1000}
 TINY = {"n_layer": 2, "n_embd": 64, "n_head": 2, "vocab_size": 100}
 
 
-def generation(config: dict[str, int], rounds: int, effort: Effort) -> Figures:
-    """64 words, one after another, from a cache that grows with each."""
+def generation(config: dict[str, int], prompt: int, rounds: int, effort: Effort) -> Figures:
+    """64 words, one after another, from a cache that grows with each. prompt: words before them."""
     import torch
     import transformers
 
@@ -237,7 +238,7 @@ def generation(config: dict[str, int], rounds: int, effort: Effort) -> Figures:
 
     torch.manual_seed(0)
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**config)).eval()
-    ids = torch.randint(config["vocab_size"], (1, 8))
+    ids = torch.randint(config["vocab_size"], (1, prompt))
     words: dict[str, Any] = {}
 
     def contestant(device: str) -> Callable[[], float]:
@@ -301,13 +302,13 @@ def _model(name: str, what: str, make: Callable[[], Task], rounds: int, least: f
     )
 
 
-def _generator(name: str, model: str, sizes: dict[str, int], rounds: int) -> Row:
+def _generator(name: str, model: str, sizes: dict[str, int], rounds: int, prompt: int = 8) -> Row:
     return Row(
         f"torch-{name}",
-        f"{model}, {WORDS} words by greedy generation, growing cache",
+        f"{model}, {WORDS} words by greedy generation after {prompt}, growing cache",
         "≥ 1× torch, at most 8 compiled",
         lambda m: m["torch / ours"] >= 1 and m["compiles"] <= 8,
-        partial(generation, sizes, rounds),
+        partial(generation, sizes, prompt, rounds),
     )
 
 
@@ -332,6 +333,7 @@ def rows() -> list[Row]:
         _model("resnet", "ResNet-18, batch 8, 96², SGD step", resnet, 12, 0.85),
         _model("lstm", "LSTM, 2 layers of 128, 32 sentences of 50 words, Adam step", tagger, 12, 1),
         _generator("generation", "GPT-2, 2 layers of 64", TINY, 10),
+        _generator("generation-prompt", "GPT-2, 4 layers of 256", MIDDLE, 10, 24),
         _generator("generation-small", "GPT-2 small", SMALL, 5),
         Row(
             "torch-memory",

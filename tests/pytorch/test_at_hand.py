@@ -68,7 +68,14 @@ MORE: dict[str, Call] = {
     "from the CPU and back": lambda d: torch.ones(3).to(d).cpu() + 1,
     "copied": lambda d: (x(d).copy_(torch.ones(3, 4)), torch.zeros(3, 4).copy_(x(d))),
     "half": lambda d: (x(d).half() + 1).float(),
+    "one step of a network": lambda d: network(nn.LSTM, d, 1)[0],
+    "some steps of a network": lambda d: network(nn.GRU, d, 4)[0],
 }  # fmt: skip
+
+
+def network(kind: Any, device: str, steps: int) -> Any:
+    torch.manual_seed(0)
+    return kind(4, 5, num_layers=2, bidirectional=True).to(device)(numbers(device, steps, 2, 4))
 
 
 @pytest.mark.parametrize("name", CALLS | MORE)

@@ -242,10 +242,12 @@ class EagerCall {
     return Reference(handle.object);
   }
 
-  // Ask for the operands that were not entered, as they count what is asked for; never true.
+  // Ask for a product's operands that were not entered: weights count what is asked for. Never true.
   bool ask_for_rest() const {
+    const size_t first = operands_.size() + 1;
+    if (row_.bound != plans.eager_weights || first >= given_.size()) return false;
     py::gil_scoped_acquire gil;
-    for (size_t i = operands_.size() + 1; i < given_.size(); i++) {
+    for (size_t i = first; i < given_.size(); i++) {
       const c10::Storage& storage = given_[i]->storage();
       if (whole_in(storage).defined()) continue;
       const Reference handle = handle_in(storage);

@@ -7,6 +7,7 @@ from lazytensor.core.ir.types cimport TensorType
 from lazytensor.core.trace.call_memo cimport CallPlan
 
 
+cdef long long _since
 cdef NodeBase node_of(Cell cell)
 @cython.locals(type=TensorType)
 cdef long long type_of(NodeBase node)

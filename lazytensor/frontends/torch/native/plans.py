@@ -56,8 +56,9 @@ def serial_of(node: Node) -> int:
 
 def may_be_eager() -> int:
     """Whether tensors may be brought to the host's memory now: not where a body is traced."""
-    tracing = thread.recorder.tracing
-    return settings.small > 0 and not (tracing or settings.eager or settings.check)
+    if settings.small <= 0 or settings.eager or settings.check:
+        return False
+    return not thread.recorder.tracing
 
 
 def is_entered(cell: Cell) -> int:
@@ -68,8 +69,10 @@ def is_entered(cell: Cell) -> int:
     so are forward passes between training steps.
     """
     node = cell.node
+    if node.value is None:  # a pending one, as most are: the rest takes longer
+        return False
     kind = node.value.__class__
-    if kind is not np.ndarray and not (kind is Padded or can_be_shown(node)):
+    if kind is not np.ndarray and kind is not Padded and not can_be_shown(node):
         return False
     if node.op is PARAMETER or node.serial >= _since:
         return True
