@@ -2,9 +2,9 @@
 //
 // Recording, cutting and starting a program cost more than such an operation, so torch's own CPU
 // kernel computes it at once. The results are in the host's memory again. A tensor has memory if it
-// came from the host, or if an eager call made it; what a program computes has none until calls have
-// asked for it several times. So a program's text decides which of its operations are eager, and not
-// what has run before.
+// came from the host, or if an eager call made it; what a program computes has none. So a program's
+// text decides which of its operations are eager, and not what has run before. What little programs
+// compute, and what calls go on asking for, is brought back into memory (`plans.is_entered`).
 //
 // A storage's memory becomes a cell's value as soon as its handle is asked for (`handle_in`). The
 // value of a cell that nobody else holds becomes memory again, as a copy.
@@ -222,10 +222,10 @@ class EagerCall {
     if (!is_cell(cell) || !plans.is_entered(cell.object) || !is_allowed()) return at::Tensor();
     // It remembers what tensors show, which refers to the cell.
     if (is_shared) checked(PyObject_CallMethodNoArgs(handle.object, names->forget));
-    const Py_ssize_t others = is_shared ? 2 : 3;
     const auto is_alone = [&] {
-      return Py_REFCNT(cell.object) == others &&
-             storage.data_ptr().get_context() == handle.object;
+      if (storage.data_ptr().get_context() != handle.object) return false;
+      if (!is_shared) return Py_REFCNT(handle.object) == 3;
+      return Py_REFCNT(handle.object) == 2 && Py_REFCNT(cell.object) == 2;
     };
     if (!is_alone()) return at::Tensor();
     const Reference copy = checked(PyObject_CallOneArg(plans.memory_of, handle.object));
