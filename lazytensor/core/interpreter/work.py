@@ -24,7 +24,7 @@ class Work(NamedTuple):
     `operations`: those in the bodies of composites and of loops are counted one by one. `elements`:
     all that are computed, replaced parts of arrays included. `largest`: elements of the largest
     array that is computed or computed from; `widest`: the same without products, what is joined and
-    what is looked up, which take little for an element. `convolves`: whether there are convolutions.
+    what is looked up, which take little for an element. `convolves`: whether it has convolutions.
     """
 
     operations: int
