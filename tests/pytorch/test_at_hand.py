@@ -58,6 +58,8 @@ MORE: dict[str, Call] = {
     "sizes": lambda d: [y * 2 for y in x(d).split([1, 3], 1)],
     "a row of numbers": lambda d: torch.arange(2, 9, 2, device=d) + 1,
     "what is made": lambda d: (torch.zeros(3, device=d), torch.full((2, 2), 5, device=d)),
+    "a number": lambda d: torch.scalar_tensor(2.5, device=d) + 1,
+    "a gradient between bounds": lambda d: clamped(d),
     "made like": lambda d: (torch.ones_like(x(d)), x(d).new_full((2,), 3.0)),
     "grown": lambda d: numbers(d, 90, 1) * numbers(d, 90),
     "sorted": lambda d: x(d).sort(1, descending=True),
@@ -71,6 +73,11 @@ MORE: dict[str, Call] = {
     "one step of a network": lambda d: network(nn.LSTM, d, 1)[0],
     "some steps of a network": lambda d: network(nn.GRU, d, 4)[0],
 }  # fmt: skip
+
+
+def clamped(device: str) -> Tensor:
+    given = x(device).requires_grad_()
+    return torch.autograd.grad(given.clamp(-0.5, 0.5).sum(), given)[0]
 
 
 def network(kind: Any, device: str, steps: int) -> Any:

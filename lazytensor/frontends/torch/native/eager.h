@@ -91,6 +91,7 @@ struct EagerRow {
   bool is_copy = false;   // operands and the result may be the CPU's
   bool is_linear_backward = false;
   bool is_lookup = false;
+  bool is_number = false;  // of a number, which has no shape
   bool is_unset = false;  // of a result that nothing is written to, which is zero on the device
 
   EagerRow(const std::string& name, int64_t bound_) : bound(bound_) {
@@ -105,6 +106,7 @@ struct EagerRow {
         if (auto at = op->schema().argumentIndexWithName(table)) table_at = *at;
     is_copy = base == "aten::_to_copy" || base == "aten::copy_";
     is_lookup = base == "aten::embedding";
+    is_number = base == "aten::scalar_tensor";
     is_linear_backward = base == "aten::linear_backward";
     if (base != "aten::arange") end_at = -1;
     is_unset = base.find("empty") != std::string::npos;
@@ -301,7 +303,7 @@ class EagerCall {
   bool is_small_size(const c10::IValue* arguments) const {
     if (row_.chance_at >= 0 && arguments[row_.chance_at].toDouble() != 0) return false;
     if (row_.end_at >= 0) return is_short(arguments + row_.end_at);
-    if (row_.size_at < 0) return !given_.empty() || row_.is_copy;
+    if (row_.size_at < 0) return !given_.empty() || row_.is_copy || row_.is_number;
     if (!arguments[row_.size_at].isIntList()) return false;
     int64_t elements = 1;
     for (int64_t n : arguments[row_.size_at].toIntVector()) elements *= n;
