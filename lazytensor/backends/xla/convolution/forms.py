@@ -147,14 +147,15 @@ def _worth_measuring(
 ) -> dict[str, Form]:
     """The forms without those that XLA compiles longest where another one has always won."""
     line = w.shape[window.kernel[1]] * math.prod(space(w, window.kernel)[1:])
-    role, beaten = library.role(type, x, w, window), set()
+    beaten = set()
     if "lines" in forms and line >= LINE_PRODUCTS:
         beaten.add("patches")
-    if role is not None:
+    if "library" in forms:
         beaten.add("lines")
         if _elements_of_products(x, w, window) > CALLED_ELEMENTS:
             beaten.add("products")
-        if role is Role.OF_KERNEL and x.shape[window.data[0]] >= FEW_FEATURES:
+        has_many = x.shape[window.data[0]] >= FEW_FEATURES
+        if has_many and library.role(type, x, w, window) is Role.OF_KERNEL:
             beaten.add("places")
     return {name: form for name, form in forms.items() if name not in beaten}
 

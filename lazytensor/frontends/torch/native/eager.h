@@ -200,7 +200,7 @@ class EagerCall {
   c10::SmallVector<const at::Tensor*, 4> given_;
   c10::SmallVector<Operand, 4> operands_;
   int64_t bound_ = 0;      // elements of the operand that is looked at, at most
-  bool is_large_ = false;  // there is a table beyond the bound of the others
+  const at::Tensor* table_ = nullptr;  // one beyond the bound of the others
   bool arrives_ = false;  // the result is asked for on the device
   bool departs_ = false;  // the result is asked for on the CPU
 
@@ -265,9 +265,9 @@ class EagerCall {
       bound_ = static_cast<int>(i) == row_.table_at ? plans.eager_table : row_.bound;
       if (!is_small(arguments[i])) return false;
     }
-    if (!is_large_) return true;
+    if (table_ == nullptr) return true;
     for (const at::Tensor* tensor : given_)
-      if (tensor->numel() <= row_.bound && tensor->numel() > plans.eager_elements) return false;
+      if (tensor != table_ && tensor->numel() > plans.eager_elements) return false;
     return true;
   }
 
@@ -288,7 +288,7 @@ class EagerCall {
   bool is_small(const at::Tensor& tensor) {
     if (is_plain(tensor)) return tensor.numel() <= bound_;
     if (!may_have_memory(tensor, bound_) || !is_common(tensor.scalar_type())) return false;
-    is_large_ = is_large_ || tensor.numel() > row_.bound;
+    if (tensor.numel() > row_.bound) table_ = &tensor;
     given_.push_back(&tensor);
     return true;
   }
@@ -320,7 +320,7 @@ class EagerCall {
 
   // Whether what the operands broadcast to is small: a result may have as many elements.
   bool fits() const {
-    if (is_large_) return fits_with_table();
+    if (table_ != nullptr) return fits_with_table();
     int64_t elements = 1;
     for (int64_t axis = 1;; axis++) {
       int64_t most = 0;
@@ -334,17 +334,14 @@ class EagerCall {
 
   // The same for the rows that are looked up in a large table, or for the products with it.
   bool fits_with_table() const {
-    const at::Tensor *table = nullptr, *other = nullptr;
+    const at::Tensor* other = nullptr;
     for (const at::Tensor* tensor : given_)
-      if (tensor->numel() > row_.bound)
-        table = tensor;
-      else if (other == nullptr || tensor->dim() > 1)
-        other = tensor;
-    if (other == nullptr || table->dim() != 2) return false;
-    if (row_.is_lookup) return other->numel() * table->size(1) <= row_.bound;
+      if (tensor != table_ && (other == nullptr || tensor->dim() > 1)) other = tensor;
+    if (other == nullptr || table_->dim() != 2) return false;
+    if (row_.is_lookup) return other->numel() * table_->size(1) <= row_.bound;
     if (other->dim() == 0 || other->size(-1) == 0) return false;
     const int64_t terms = other->size(-1);
-    return other->numel() / terms * (table->numel() / terms) <= row_.bound;
+    return other->numel() / terms * (table_->numel() / terms) <= row_.bound;
   }
 
   bool enter(const c10::IValue& value, torch::jit::Stack& inner) {

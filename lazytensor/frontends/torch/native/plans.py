@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device.backend import is_apart
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
@@ -72,7 +73,8 @@ def is_entered(cell: Cell) -> int:
     if node.value is None:  # a pending one, as most are: the rest takes longer
         return False
     kind = node.value.__class__
-    if kind is not np.ndarray and kind is not Padded and not can_be_shown(node):
+    is_padded = kind is Padded and not is_apart()
+    if kind is not np.ndarray and not is_padded and not can_be_shown(node):
         return False
     if node.op is PARAMETER or node.serial >= _since:
         return True

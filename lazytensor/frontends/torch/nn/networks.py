@@ -176,11 +176,10 @@ def _is_plain(call: _Call) -> bool:
 def _is_eager(call: _Call) -> bool:
     """Whether what torch composes it of is computed at once, and is little: few steps."""
     steps = call.x.shape[0] if call.sizes is None else len(call.sizes)
-    if steps > EAGER_STEPS or not all(
-        is_at_hand(x, EAGER_ELEMENTS) for x in (call.x, *call.states)
-    ):
+    if steps > EAGER_STEPS:
         return False
-    return all(is_at_hand(x, EAGER_TABLE) for x in call.params)
+    has_data = all(is_at_hand(x, EAGER_ELEMENTS) for x in (call.x, *call.states))
+    return has_data and all(is_at_hand(x, EAGER_TABLE) for x in call.params)
 
 
 def _fits(call: _Call, kind: Kind) -> bool:
