@@ -24,10 +24,6 @@ def _axis(x: Node, axis: int, more: int = 0) -> int:
     return normalize_axis_index(axis, x.type.ndim + more)
 
 
-def _line(x: Node) -> Node:
-    return ops.reshape(x, shape=(x.type.size,))
-
-
 def reshape(x: Node, /, shape: Sequence[int], *, copy: bool | None = None) -> Node:
     """The same elements in another shape, of which one length may be -1."""
     known = int(np.prod([n for n in shape if n != -1])) or 1
@@ -69,7 +65,7 @@ def flip(x: Node, /, *, axis: Axes = None) -> Node:
 def roll(x: Node, /, shift: Any, *, axis: Axes = None) -> Node:
     """`x` moved on along axes, or as one line; what leaves at the end enters at the beginning."""
     if axis is None:
-        return ops.reshape(arranging.rolled(_line(x), shift, 0), shape=x.type.shape)
+        return ops.reshape(arranging.rolled(ops.line(x), shift, 0), shape=x.type.shape)
     for by, place in np.broadcast(shift, axis):
         x = arranging.rolled(x, int(by), _axis(x, int(place)))
     return x
@@ -77,7 +73,7 @@ def roll(x: Node, /, shift: Any, *, axis: Axes = None) -> Node:
 
 def repeat(x: Node, repeats: Any, /, *, axis: int | None = None) -> Node:
     """Each element as often as `repeats` says, which the host knows, along an axis."""
-    x = _line(x) if axis is None else x
+    x = ops.line(x) if axis is None else x
     place = _axis(x, axis or 0)
     places = np.repeat(np.arange(x.type.shape[place]), np.asarray(repeats))
     return arranging.picked(x, places, place)
@@ -90,7 +86,7 @@ def tile(x: Node, repetitions: tuple[int, ...], /) -> Node:
 
 def concat(arrays: Sequence[Node], /, *, axis: int | None = 0) -> Node:
     """Nodes of one dtype one after the other."""
-    nodes = [*map(_line, arrays)] if axis is None else arrays
+    nodes = [*map(ops.line, arrays)] if axis is None else arrays
     return arranging.joined(nodes, _axis(nodes[0], axis or 0))
 
 

@@ -108,7 +108,7 @@ def unraveled(places: Node, shape: tuple[int, ...]) -> list[Node]:
 
 def true_places(x: Node, size: int, filling: int) -> Node:
     """The indices of the first `size` elements that are not 0, then `filling`: s64[size, ndim]."""
-    flags = cast_to(ops.reshape(x, shape=(x.type.size,)), BOOL)
+    flags = cast_to(ops.line(x), BOOL)
     count = ops.cumsum(cast_to(flags, S64), axis=0)
     wanted = ops.iota(dtype=S64, shape=(size,), axis=0)
     place = ops.bisect(count, wanted + 1, behind="not greater or equal")

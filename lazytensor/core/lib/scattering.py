@@ -85,22 +85,18 @@ def masked_scatter(x: Node, flags: Node, values: Node) -> Node:
 
     flags: bools, shape of x. values: dtype of x, as many as there are flags at least.
     """
-    count = ops.cumsum(cast_to(_line(flags), S64), axis=0)
+    count = ops.cumsum(cast_to(ops.line(flags), S64), axis=0)
     places = ops.maximum(count - 1, cast_to(0, S64))
-    taken = ops.gather(_line(values), places, axes=(0,))
+    taken = ops.gather(ops.line(values), places, axes=(0,))
     return ops.select(flags, ops.reshape(taken, shape=x.type.shape), x)
 
 
 def masked_scatter_gradient(grad: Node, flags: Node, sizes: Shape) -> Node:
     """For each of `values`, of shape `sizes`, the gradient at its place; 0 for unused ones."""
     count = prod(sizes)
-    flags = _line(ops.broadcast(flags, shape=grad.type.shape))
+    flags = ops.line(ops.broadcast(flags, shape=grad.type.shape))
     place = ops.cumsum(cast_to(flags, S64), axis=0) - 1
     place = ops.select(flags, place, cast_to(count, S64))  # dropped
     zeros = filled((count,), 0, grad.type.dtype)
-    made = scattered(zeros, _line(grad), [place], (0,), "set") if count else zeros
+    made = scattered(zeros, ops.line(grad), [place], (0,), "set") if count else zeros
     return ops.reshape(made, shape=tuple(sizes))
-
-
-def _line(x: Node) -> Node:
-    return ops.reshape(x, shape=(x.type.size,))

@@ -70,4 +70,4 @@ def slid_products(x: Node, y: Node, low: int, high: int) -> Node:
         x, y = cast_to(x, S64), cast_to(y, S64)
     data, kernel = (ops.reshape(t, shape=(1, 1, t.type.size)) for t in (x, y))
     total = ops.convolution(data, kernel, strides=(1,), padding=((low, high),))
-    return cast_to(ops.reshape(total, shape=(total.type.size,)), dtype)
+    return cast_to(ops.line(total), dtype)

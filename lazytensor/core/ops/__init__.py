@@ -135,6 +135,7 @@ from lazytensor.core.ops.movement import (
     interleaved,
     iota,
     kept,
+    line,
     new_axis,
     pad,
     part,

@@ -214,6 +214,11 @@ def reshaped(x: Node, type: TensorType) -> Node:
     return x
 
 
+def line(x: Node) -> Node:
+    """The elements of `x` along one axis; `x` itself if it has one."""
+    return x if x.type.ndim == 1 else reshape(x, shape=(x.type.size,))
+
+
 def kept(reduced: Node, x: Node, axes: Ints, keepdims: bool = True) -> Node:
     """A reduction of `x`; with `keepdims` the reduced axes stay, with length one."""
     if not keepdims or not axes:

@@ -107,7 +107,7 @@ class flatiter:
 
 def _repeated(value: Node, size: int) -> Node:
     """The elements of `value`, repeated to `size` elements."""
-    row = ops.reshape(value, shape=(value.type.size,))
+    row = ops.line(value)
     if value.type.size in (1, size) or not value.type.size:
         return row
     places = leaf(np.arange(size) % value.type.size)

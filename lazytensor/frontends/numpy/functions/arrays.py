@@ -14,6 +14,7 @@ from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_like
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.host.fallback import called, real
 from lazytensor.frontends.numpy.host.small import entered
@@ -176,16 +177,8 @@ def _only_lazy(function: Function, real_function: Function) -> Function:
     return call
 
 
-LAZY: dict[str, Function] = {"copy": copy}
-
-PLAIN: dict[str, Function] = {
-    "array": array,
-    "asanyarray": asanyarray,
-    "asarray": asarray_,
-    "ascontiguousarray": ascontiguousarray,
-    "asfortranarray": asfortranarray,
-    "from_dlpack": from_dlpack,
-}
+LAZY = named(copy)
+PLAIN = named(array, asanyarray, ascontiguousarray, asfortranarray, from_dlpack, asarray=asarray_)
 """Lazy even without a lazy argument."""
 
 SURFACE["ndarray"] = ndarray

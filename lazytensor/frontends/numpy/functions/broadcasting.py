@@ -12,7 +12,7 @@ from lazytensor.core.buffers.cell import view_step
 from lazytensor.frontends.numpy.arrays.array import ndarray
 from lazytensor.frontends.numpy.arrays.flags import set_flags
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
-from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.signatures import Function, named
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
 from lazytensor.frontends.numpy.indexing.basic import viewed
 
@@ -69,9 +69,6 @@ def _over(function: Callable[[Any], Any]) -> Function:
 
 
 LAZY: dict[str, Function] = {
-    "atleast_1d": _over(_at_least(1)),
-    "atleast_2d": _over(_at_least(2)),
-    "atleast_3d": _over(_at_least(3)),
-    "broadcast_arrays": broadcast_arrays,
-    "broadcast_to": broadcast_to,
+    **{f"atleast_{count}d": _over(_at_least(count)) for count in (1, 2, 3)},
+    **named(broadcast_arrays, broadcast_to),
 }

@@ -18,6 +18,7 @@ from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.arrays.shadow import fortran_shadow
 from lazytensor.frontends.numpy.functions.entry import Function, dressed
 from lazytensor.frontends.numpy.functions.rebound import CREATION
+from lazytensor.frontends.numpy.functions.signatures import Given, like, named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored
@@ -99,28 +100,20 @@ ones = _constant("ones", 1)
 empty = _constant("empty", 0)
 
 
-def full(
-    shape: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: Any = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
+@like(np.full)
+def full(given: Given) -> Any:
     """See numpy.full."""
+    value, order = given.fill_value, given.order
+    is_number = given.dtype is not None and type(value) in PYTHON_NUMBERS.keys() - {complex}
     try:
-        if dtype is not None and type(fill_value) in PYTHON_NUMBERS.keys() - {complex}:
-            kind = dtype_of(dtype)
-            made = wrap(filled(shape_of(shape), fill_value, kind))
-            return placed(laid_out(made, order), device)
-        value = operand(fill_value)
-        kind = dtype_of(dtype, value.type.dtype)
+        default = _FLOAT if is_number else operand(value).type.dtype
+        kind = dtype_of(given.dtype, default)
+        made = wrap(filled(shape_of(given.shape), value if is_number else 0, kind))
     except (HostOnly, OverflowError):
-        return np.full(real(shape), real(fill_value), dtype, order)
-    made = wrap(filled(shape_of(shape), 0, kind))
-    made.ref.write(stored(_strong(fill_value), made.type))
-    return placed(laid_out(made, order), device)
+        return np.full(real(given.shape), real(value), given.dtype, order)
+    if not is_number:
+        made.ref.write(stored(_strong(value), made.type))
+    return placed(laid_out(made, order), given.device)
 
 
 def _strong(value: Any) -> Any:
@@ -156,20 +149,12 @@ def laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
     return made
 
 
-def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: Any = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> Any:
+@like(np.full_like)
+def full_like(given: Given) -> Any:
     """See numpy.full_like."""
-    made = _LIKE["empty_like"](a, dtype, order, subok, shape)
-    made.ref.write(stored(_strong(fill_value), made.type))
-    return placed(made, device)
+    made = _LIKE["empty_like"](given.a, given.dtype, given.order, given.subok, given.shape)
+    made.ref.write(stored(_strong(given.fill_value), made.type))
+    return placed(made, given.device)
 
 
 _LIKE = {name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")}
@@ -193,18 +178,6 @@ def _counted(start: int, size: int, step: int) -> Node:
     return node + start if start else node
 
 
-LAZY: dict[str, Function] = {
-    **_LIKE,
-    "full_like": full_like,
-}
-
-PLAIN: dict[str, Function] = {
-    "arange": arange,
-    "empty": empty,
-    "full": full,
-    "ones": ones,
-    "zeros": zeros,
-}
-"""Lazy even without a lazy argument."""
-
-CREATION.update({name: PLAIN[name] for name in ("arange", "empty", "full", "ones", "zeros")})
+LAZY = named(full_like, **_LIKE)
+PLAIN = named(arange, empty, full, ones, zeros)
+CREATION.update(PLAIN)

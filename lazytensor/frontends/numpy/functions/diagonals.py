@@ -8,50 +8,47 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.core.lib.diagonals import band, on_diagonal
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.functions.creation import dtype_of, laid_out, shape_of
-from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.signatures import (
+    NO_VALUE,
+    Function,
+    Given,
+    like,
+    named,
+)
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
-def eye(
-    N: Any,
-    M: Any = None,
-    k: Any = 0,
-    dtype: Any = float,
-    order: Any = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
-    """See numpy.eye."""
-    try:
-        kind = dtype_of(dtype)
-    except HostOnly:
-        return np.eye(real(N), real(M), real(k), dtype, order)
-    shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return laid_out(wrap(convert(band(shape, operator.index(real(k)), ops.equal), kind)), order)
+def _band(function: Function, compare: Op) -> Function:
+    """`eye` and `tri`."""
+
+    @like(function)
+    def create(given: Given) -> Any:
+        height, width, k = (real(x) for x in (given.N, given.M, given.k))
+        try:
+            kind = dtype_of(given.dtype)
+        except HostOnly:
+            return function(height, width, k, given.dtype)
+        shape = shape_of((height, height if width is None else width))
+        made = wrap(convert(band(shape, operator.index(k), compare), kind))
+        return made if given.order is NO_VALUE else laid_out(made, given.order)
+
+    return create
+
+
+eye, tri = _band(np.eye, ops.equal), _band(np.tri, ops.less_equal)
 
 
 def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """See numpy.identity."""
     return eye(n, dtype=dtype)
-
-
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
-    """See numpy.tri."""
-    try:
-        kind = dtype_of(dtype)
-    except HostOnly:
-        return np.tri(real(N), real(M), real(k), dtype)
-    shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return wrap(convert(band(shape, operator.index(real(k)), ops.less_equal), kind))
 
 
 def _triangle(k_added: int, inside: bool) -> Function:
@@ -82,15 +79,9 @@ def diag(v: Any, k: int = 0) -> Any:
 def diagflat(v: Any, k: int = 0) -> Any:
     """See numpy.diagflat."""
     node = operand(v)
-    return wrap(on_diagonal(ops.reshape(node, shape=(node.type.size,)), operator.index(k)))
+    return wrap(on_diagonal(ops.line(node), operator.index(k)))
 
 
-LAZY: dict[str, Function] = {
-    "diag": diag,
-    "diagflat": diagflat,
-    "tril": _triangle(0, True),
-    "triu": _triangle(-1, False),
-}
-
-PLAIN: dict[str, Function] = {"eye": eye, "identity": identity, "tri": tri}
+LAZY = named(diag, diagflat, tril=_triangle(0, True), triu=_triangle(-1, False))
+PLAIN = named(eye, identity, tri)
 """Lazy even without a lazy argument."""

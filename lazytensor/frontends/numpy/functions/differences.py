@@ -15,11 +15,11 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.lib.signal import central_slopes, interpolated_line
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import common, operand
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of
+from lazytensor.frontends.numpy.functions.reductions import axes_of
+from lazytensor.frontends.numpy.functions.signatures import NO_VALUE, named
 from lazytensor.frontends.numpy.host.access_counters import value_of
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.parts import at_hand
@@ -159,9 +159,4 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 _isclose_of_numpy = rebound("isclose")
 
-LAZY: dict[str, Function] = {
-    "diff": diff,
-    "gradient": gradient,
-    "interp": interp,
-    "isclose": isclose,
-}
+LAZY = named(diff, gradient, interp, isclose)

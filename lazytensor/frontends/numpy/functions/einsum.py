@@ -13,8 +13,8 @@ from lazytensor.core.ir.types import Shape
 from lazytensor.core.lib import einsum as sums
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.functions.views import array_of, shown
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
@@ -122,4 +122,4 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
     )
 
 
-LAZY: dict[str, Function] = {"einsum": einsum}
+LAZY = named(einsum)

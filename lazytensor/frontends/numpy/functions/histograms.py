@@ -17,8 +17,9 @@ from lazytensor.core.lib import histograms
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions.differences import part
-from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.functions.entry import has_lazy
 from lazytensor.frontends.numpy.functions.indices import every, known
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
@@ -33,7 +34,7 @@ def _line(a: Any) -> Node:
     node = operand(a)
     if node.type.dtype.kind not in "iuf":
         raise HostOnly("histogram of numbers that are not real: NumPy warns")
-    return ops.reshape(node, shape=(node.type.size,))
+    return ops.line(node)
 
 
 def _outer(line: Node, range: Any) -> tuple[Node, Node]:
@@ -108,7 +109,7 @@ def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
     refuse_unless(node.type.shape == shape)
     if node.type.dtype == BOOL:
         raise HostOnly("weights that are flags")
-    return ops.reshape(node, shape=(node.type.size,))
+    return ops.line(node)
 
 
 def histogram(
@@ -189,9 +190,4 @@ def histogram2d(
     return counts, *edges
 
 
-LAZY: dict[str, Function] = {
-    "histogram": histogram,
-    "histogram2d": histogram2d,
-    "histogram_bin_edges": histogram_bin_edges,
-    "histogramdd": histogramdd,
-}
+LAZY = named(histogram, histogram2d, histogram_bin_edges, histogramdd)

@@ -1,4 +1,4 @@
-"""Functions that join arrays: concatenation, stacking, tiling, rolling."""
+"""Functions that join arrays: concatenation, repetition, rolling."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lazytensor.core.lib import arranging
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.signatures import Function, along, named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
@@ -51,7 +51,7 @@ def concatenate(
     nodes = [operand(x) for x in arrays]
     refuse_unless(nodes)
     if axis is None:
-        nodes = [ops.reshape(node, shape=(node.type.size,)) for node in nodes]
+        nodes = [ops.line(node) for node in nodes]
         axis = 0
     rank = nodes[0].type.ndim
     refuse_unless(rank != 0)
@@ -63,70 +63,9 @@ def concatenate(
         raise
 
 
-def stack(
-    arrays: Any,
-    axis: int = 0,
-    out: Any = None,
-    *,
-    dtype: Any = None,
-    casting: str = "same_kind",
-) -> Any:
-    """See numpy.stack."""
-    nodes = [operand(x) for x in arrays]
-    refuse_unless(nodes)
-    shape = nodes[0].type.shape
-    refuse_unless(all(node.type.shape == shape for node in nodes))
-    place = normalize_axis_index(operator.index(axis), len(shape) + 1)
-    return joined([ops.new_axis(n, place) for n in nodes], place, out, dtype, casting)
-
-
-def _in_rows(node: Node) -> Node:
-    shape = node.type.shape
-    if len(shape) > 1:
-        return node
-    return ops.reshape(node, shape=(1, node.type.size))
-
-
-def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """See numpy.vstack."""
-    return concatenate([wrap(_in_rows(operand(x))) for x in tup], 0, dtype=dtype, casting=casting)
-
-
-def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """See numpy.hstack."""
-    nodes = [n if n.type.ndim else ops.reshape(n, shape=(1,)) for n in map(operand, tup)]
-    axis = 0 if nodes and nodes[0].type.ndim == 1 else 1
-    return concatenate(list(map(wrap, nodes)), axis, dtype=dtype, casting=casting)
-
-
-def dstack(tup: Any) -> Any:
-    """See numpy.dstack."""
-    nodes = [_in_rows(operand(x)) for x in tup]
-    deep = [n if n.type.ndim > 2 else ops.reshape(n, shape=(*n.type.shape, 1)) for n in nodes]
-    return concatenate(list(map(wrap, deep)), 2)
-
-
-def column_stack(tup: Any) -> Any:
-    """See numpy.column_stack."""
-    nodes = [operand(x) for x in tup]
-    columns = [n if n.type.ndim > 1 else ops.reshape(n, shape=(n.type.size, 1)) for n in nodes]
-    return concatenate(list(map(wrap, columns)), 1)
-
-
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """See numpy.append."""
-    return concatenate((arr, values), axis)
-
-
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """See numpy.repeat."""
-    node = operand(a)
-    if axis is None:
-        node = ops.reshape(node, shape=(node.type.size,))
-        axis = 0
-    if not node.type.ndim:  # as NumPy does, as a scalar has no axis
-        node = ops.reshape(node, shape=(1,))
-    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    node, place = along(a, axis, least=1)
     counts = np.asarray(real(repeats))
     if counts.dtype.kind not in "iub" or counts.ndim > 1 or (counts < 0).any():
         raise HostOnly(f"repeats of {counts.dtype}")
@@ -152,8 +91,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     node = operand(a)
     shape = node.type.shape
     if axis is None:
-        flat = ops.reshape(node, shape=(node.type.size,))
-        return wrap(ops.reshape(arranging.rolled(flat, int(_total(shift)), 0), shape=shape))
+        total = int(np.asarray(real(shift)).sum())
+        return wrap(ops.reshape(arranging.rolled(ops.line(node), total, 0), shape=shape))
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     places = [normalize_axis_index(operator.index(i), len(shape)) for i in axes]
     pairs = np.broadcast(real(shift), places)
@@ -163,10 +102,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     made = wrap(node)
     lay_out_like(made, a)
     return made
-
-
-def _total(shift: Any) -> Any:
-    return np.asarray(real(shift)).sum()
 
 
 def resize(a: Any, new_shape: Any) -> Any:
@@ -179,21 +114,8 @@ def resize(a: Any, new_shape: Any) -> Any:
     if not node.type.size or not size:
         return wrap(ops.broadcast(convert(operand(0), node.type.dtype), shape=shape))
     times = -(-size // node.type.size)
-    line = arranging.tiled(ops.reshape(node, shape=(node.type.size,)), (times,))
+    line = arranging.tiled(ops.line(node), (times,))
     return wrap(ops.reshape(ops.part(line, 0, 0, size), shape=shape))
 
 
-LAZY: dict[str, Function] = {
-    "append": append,
-    "column_stack": column_stack,
-    "concat": concatenate,
-    "concatenate": concatenate,
-    "dstack": dstack,
-    "hstack": hstack,
-    "repeat": repeat,
-    "resize": resize,
-    "roll": roll,
-    "stack": stack,
-    "tile": tile,
-    "vstack": vstack,
-}
+LAZY: dict[str, Function] = named(concatenate, repeat, resize, roll, tile, concat=concatenate)

@@ -7,34 +7,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.arrays.conversion import asarray, kind_of
+from lazytensor.frontends.numpy.arrays.conversion import kind_of
 from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
-from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.ufuncs.errors import dummy
-
-
-def ndim(a: Any) -> int:
-    """See numpy.ndim."""
-    return a.ndim if hasattr(a, "ndim") else len(shape(a))
-
-
-def shape(a: Any) -> tuple[int, ...]:
-    """See numpy.shape."""
-    if hasattr(a, "shape"):
-        return a.shape  # type: ignore[no-any-return]
-    return asarray_of(a).shape  # type: ignore[no-any-return]
-
-
-def asarray_of(a: Any) -> Any:
-    """An array of an array-like, lazy if anything in it is lazy."""
-    return array(a, copy=None) if has_lazy(a) else asarray(a)
-
-
-def size(a: Any, axis: Any = None) -> int:
-    """See numpy.size."""
-    lengths = shape(a)
-    stand_in = np.broadcast_to(np.int8(0), lengths)
-    return int(np.size(stand_in, axis))
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -65,11 +41,6 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", **kwargs: Any) -> Any:
     return np.einsum_path(*stand_ins, optimize=optimize, **kwargs)
 
 
-def isfortran(a: Any) -> bool:
-    """See numpy.isfortran."""
-    return bool(a.flags.fnc)
-
-
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """See numpy.require."""
     wanted = list(requirements or ())
@@ -87,14 +58,4 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     return made
 
 
-LAZY: dict[str, Function] = {
-    "can_cast": can_cast,
-    "einsum_path": einsum_path,
-    "isfortran": isfortran,
-    "min_scalar_type": min_scalar_type,
-    "ndim": ndim,
-    "require": require,
-    "result_type": result_type,
-    "shape": shape,
-    "size": size,
-}
+LAZY = named(can_cast, einsum_path, min_scalar_type, require, result_type)

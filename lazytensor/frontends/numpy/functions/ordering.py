@@ -16,8 +16,8 @@ from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import asarray, common, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import every, known, within
+from lazytensor.frontends.numpy.functions.signatures import Function, Given, along, like, named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, convert
@@ -25,18 +25,9 @@ from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, convert
 _SORT_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
 
 
-def _line(a: Any, axis: Any) -> tuple[Node, int]:
-    """The operand and the axis to sort along. None means all of it in one line."""
-    node = operand(a)
-    if axis is None:
-        node = ops.reshape(node, shape=(node.type.size,))
-        axis = 0
-    return node, normalize_axis_index(operator.index(axis), node.type.ndim)
-
-
 def _places_line(a: Any, axis: Any) -> tuple[Node, int]:
-    """The same for `argsort`, which accepts a single number, unlike `sort`."""
-    return _line(a if axis is None or np.ndim(a) else [a], axis)
+    """`along` for `argsort`, which accepts a single number, unlike `sort`."""
+    return along(a if axis is None or np.ndim(a) else [a], axis)
 
 
 def _check(kind: Any, order: Any, stable: Any) -> None:
@@ -66,7 +57,7 @@ def sorted_along(node: Node, axis: Any) -> Node:
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """See numpy.sort."""
-    node, place = _line(a, axis)
+    node, place = along(a, axis)
     _check(kind, order, stable)
     made = wrap(sorted_along(node, place))
     if made.ndim > 1:
@@ -123,7 +114,7 @@ def _partitioned(line: Function, sort: Function) -> Function:
     return partition
 
 
-partition, argpartition = _partitioned(_line, sort), _partitioned(_places_line, argsort)
+partition, argpartition = _partitioned(along, sort), _partitioned(_places_line, argsort)
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
@@ -182,21 +173,15 @@ FEW = 10
 """Most test elements that are compared one by one instead of by binary search."""
 
 
-def isin(
-    element: Any,
-    test_elements: Any,
-    assume_unique: bool = False,
-    invert: bool = False,
-    *,
-    kind: Any = None,
-) -> Any:
+@like(np.isin)
+def isin(given: Given) -> Any:
     """See numpy.isin."""
-    if kind not in (None, "sort"):
+    if given.kind not in (None, "sort"):
         raise HostOnly("the size of a table of a set's elements is data")
-    values, tests = common(element, test_elements)
-    tests = ops.reshape(tests, shape=(tests.type.size,))
+    values, tests = common(given.element, given.test_elements)
+    tests = ops.line(tests)
     shape, n = values.type.shape, tests.type.size
-    flat = ops.reshape(values, shape=(values.type.size,))
+    flat = ops.line(values)
     if n <= FEW or flat.type.dtype.kind == "c":
         column = ops.reshape(flat, shape=(flat.type.size, 1))
         found = ops.reduce_or(ops.equal(column, tests), axes=(1,))
@@ -205,25 +190,10 @@ def isin(
         places = ops.minimum(ops.searchsorted(line, flat, side="left"), scalar(n - 1, S64))
         found = ops.equal(ops.gather(line, places, axes=(0,)), flat)
     made = ops.reshape(found, shape=shape)
-    return wrap(~made if invert else made)
+    return wrap(~made if given.invert else made)
 
 
-def sort_complex(a: Any) -> Any:
-    """See numpy.sort_complex."""
-    node = operand(a)
-    narrow = node.type.dtype.kind in "iu" and node.type.dtype.itemsize < 4
-    dtype = node.type.dtype if node.type.dtype.kind == "c" else np.dtype("FD"[not narrow])
-    return wrap(convert(sort(wrap(node)).node, dtype))
-
-
-LAZY: dict[str, Function] = {
-    "argpartition": argpartition,
-    "argsort": argsort,
-    "digitize": digitize,
-    "isin": isin,
-    "lexsort": lexsort,
-    "partition": partition,
-    "searchsorted": searchsorted,
-    "sort": sort,
-    "sort_complex": sort_complex,
-}
+LAZY: dict[str, Function] = named(
+    argsort, digitize, isin, lexsort, searchsorted, sort, argpartition=argpartition,
+    partition=partition,
+)  # fmt: skip

@@ -6,39 +6,26 @@ import math
 import operator
 from typing import Any
 
-from numpy.lib.array_utils import normalize_axis_index
-
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.lib.arranging import fitted
+from lazytensor.core.lib.manipulation import moveaxis
 from lazytensor.core.lib.ranking import unraveled
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
+from lazytensor.frontends.numpy.functions.signatures import along, named
 from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 def _lines(a: Any, axis: Any) -> tuple[Node, int]:
     """The operand with `axis` moved last, and its place before. None means all in one line."""
-    node = operand(a)
-    if axis is None or not node.type.ndim:
-        node = node if node.type.ndim == 1 else ops.reshape(node, shape=(node.type.size,))
-        axis = 0
-    place = normalize_axis_index(operator.index(axis), node.type.ndim)
-    return _to(node, place, node.type.ndim - 1), place
-
-
-def _to(node: Node, source: int, target: int) -> Node:
-    if source == target:
-        return node
-    order = [i for i in range(node.type.ndim) if i != source]
-    order.insert(target, source)
-    return ops.transpose(node, axes=tuple(order))
+    node, place = along(a, axis, least=1)
+    return moveaxis(node, place, -1), place
 
 
 def _is_little(bitorder: str) -> bool:
@@ -59,7 +46,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     packed = ops.pack_bits(
         fitted(flags, flags.type.ndim - 1, -(-n // 8) * 8) if n % 8 else flags, little=little
     )
-    return wrap(_to(packed, packed.type.ndim - 1, place))
+    return wrap(moveaxis(packed, -1, place))
 
 
 def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Any:
@@ -72,7 +59,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         n = operator.index(count)
         refuse_unless(n >= 0 or -n <= 8 * shape[-1])
         flags = fitted(flags, flags.type.ndim - 1, n if n >= 0 else 8 * shape[-1] + n)
-    return wrap(_to(flags, flags.type.ndim - 1, place))
+    return wrap(moveaxis(flags, -1, place))
 
 
 def _strides(shape: tuple[int, ...], order: str | None) -> list[int]:
@@ -129,9 +116,4 @@ def _within(node: Node, n: int, mode: str) -> Node:
     return ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
 
 
-LAZY: dict[str, Function] = {
-    "packbits": packbits,
-    "ravel_multi_index": ravel_multi_index,
-    "unpackbits": unpackbits,
-    "unravel_index": unravel_index,
-}
+LAZY = named(packbits, ravel_multi_index, unpackbits, unravel_index)

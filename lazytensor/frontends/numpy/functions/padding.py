@@ -12,8 +12,8 @@ from lazytensor.frontends.numpy.arrays.array import lazy, wrap
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import plain, source
 from lazytensor.frontends.numpy.ufuncs.promotion import recast
@@ -83,4 +83,4 @@ def _padded(node: Node, value: Any, pairs: list[tuple[int, int]]) -> Node:
     return arranging.padded(node, filler, pairs)
 
 
-LAZY: dict[str, Function] = {"pad": pad}
+LAZY = named(pad)

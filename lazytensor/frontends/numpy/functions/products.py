@@ -12,16 +12,16 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import NUMBERS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.lib import linear_algebra
+from lazytensor.core.lib.manipulation import moveaxis
 from lazytensor.core.lib.matrices import cross as cross_product
 from lazytensor.core.lib.signal import slid_products
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import common
 from lazytensor.frontends.numpy.functions.creation import empty
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
@@ -64,7 +64,7 @@ def _times(x: Node, y: Node) -> Node:
 
 def vdot(a: Any, b: Any, /) -> Any:
     """See numpy.vdot."""
-    x, y = (ops.reshape(node, shape=(node.type.size,)) for node in common(a, b))
+    x, y = (ops.line(node) for node in common(a, b))
     refuse_unless(x.type.size == y.type.size)
     return deliver(ops.contract(_conjugate(x), y, "i", "i", ""))
 
@@ -82,13 +82,6 @@ def inner(a: Any, b: Any, /) -> Any:
     refuse_unless(x.type.shape[-1] == y.type.shape[-1])
     rest = range(n, n + m - 1)
     return deliver(ops.contract(x, y, range(n), [*rest, n - 1], [*range(n - 1), *rest]))
-
-
-def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """See numpy.outer."""
-    x, y = common(a, b)
-    x = ops.reshape(x, shape=(x.type.size, 1))
-    return deliver(_times(x, ops.reshape(y, shape=(1, y.type.size))), out, spreads=True)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
@@ -117,17 +110,6 @@ def _ints(axes: Any) -> list[int]:
     return [operator.index(i) for i in axes] if np.iterable(axes) else [operator.index(axes)]
 
 
-def kron(a: Any, b: Any) -> Any:
-    """See numpy.kron."""
-    x, y = common(array_of(a), array_of(b))  # Python's numbers get their default dtypes here
-    rank = max(x.type.ndim, y.type.ndim)
-    first, second = ((1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y))
-    x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))
-    y = ops.reshape(y, shape=tuple(n for size in second for n in (1, size)))
-    shape = tuple(n * m for n, m in zip(first, second, strict=True))
-    return deliver(ops.reshape(_times(x, y), shape=shape))
-
-
 _cross_of_numpy = rebound("cross", empty=empty)
 
 
@@ -139,7 +121,7 @@ def cross(
     ends = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     refuse_unless(x.type.ndim and y.type.ndim)
     vectors = [
-        moveaxis(wrap(node), normalize_axis_index(end, node.type.ndim, prefix), -1).node
+        moveaxis(node, normalize_axis_index(end, node.type.ndim, prefix), -1)
         for node, end, prefix in zip((x, y), ends, ("axisa", "axisb"), strict=False)
     ]
     if any(node.type.shape[-1] != 3 for node in vectors):
@@ -147,8 +129,8 @@ def cross(
     first, second = (node.type.shape for node in vectors)
     shape = np.broadcast_shapes(first, second)
     x, y = (ops.broadcast(node, shape=shape) for node in vectors)
-    made = wrap(cross_product(x, y, len(shape) - 1))
-    return moveaxis(made, -1, normalize_axis_index(ends[2], made.ndim, "axisc"))
+    made = cross_product(x, y, len(shape) - 1)
+    return wrap(moveaxis(made, -1, normalize_axis_index(ends[2], len(shape), "axisc")))
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -185,14 +167,4 @@ def _slid(x: Node, y: Node, mode: Any) -> Node:
     return slid_products(x, y, *padding)
 
 
-LAZY: dict[str, Function] = {
-    "convolve": convolve,
-    "correlate": correlate,
-    "cross": cross,
-    "dot": dot,
-    "inner": inner,
-    "kron": kron,
-    "outer": outer,
-    "tensordot": tensordot,
-    "vdot": vdot,
-}
+LAZY = named(convolve, correlate, cross, dot, inner, tensordot, vdot)

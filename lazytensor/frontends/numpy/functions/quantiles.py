@@ -18,9 +18,15 @@ from lazytensor.core.lib.ranking import interpolated, lined
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions import ordering
-from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, Axes, axes_within, kept
+from lazytensor.frontends.numpy.functions.reductions import Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.functions.signatures import (
+    NO_VALUE,
+    Function,
+    Given,
+    like,
+    named,
+)
 from lazytensor.frontends.numpy.functions.weighing import weighted
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import delivery
@@ -46,16 +52,11 @@ def _ranked(line: Node, *ranks: int) -> tuple[Node, Node | None]:
     return at_ranks_with_last(line, ranks)
 
 
-def median(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    keepdims: Any = False,
-) -> Any:
+@like(np.median)
+def median(given: Given) -> Any:
     """See numpy.median."""
-    node = operand(a)
-    axes = axes_within(axis, node.type.ndim)
+    node, out, keepdims = operand(given.a), given.out, given.keepdims
+    axes = axes_within(given.axis, node.type.ndim)
     check_target(out, result_type(node.type.dtype, 0.0))
     if not node.type.ndim and keepdims:
         raise HostOnly("keepdims of a number: NumPy returns an array")
@@ -77,28 +78,21 @@ def _inexact(node: Node) -> Node:
     return convert(node, F64) if node.type.dtype.kind in "biu" else node
 
 
-def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
+def _quantile(function: Function, scale: float, ignore_nan: bool) -> Function:
     """`quantile`, `percentile`, and their variants that leave NaN out."""
 
-    def quantile(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: Any = False,
-        *,
-        weights: Any = None,
-    ) -> Any:
-        node = operand(a)
+    @like(function)
+    def quantile(given: Given) -> Any:
+        node, q, out, weights = operand(given.a), given.q, given.out, given.weights
+        method, keepdims = given.method, given.keepdims
         refuse_unless(node.type.dtype.kind != "c")
         wanted = np.true_divide(real(q), scale) if scale != 1 else np.asarray(real(q))
         wanted = np.asarray(wanted, None if wanted.dtype.kind == "f" else np.float64)
         refuse_unless(not wanted.size or (wanted.min() >= 0 and wanted.max() <= 1))
         if wanted.ndim > 2 or node.type.dtype == np.bool_ or (ignore_nan and weights is not None):
-            raise Unsupported(f"{name}: flags, weights beside NaN, or q of three axes")
-        axes = axes_within(axis, node.type.ndim)
+            text = "flags, weights beside NaN, or q of three axes"
+            raise Unsupported(f"{function.__name__}: {text}")
+        axes = axes_within(given.axis, node.type.ndim)
         if weights is not None:
             made = weighted(node, operand(weights), axes, wanted, method)
             made = _shaped(made, node, axes, wanted, keepdims)
@@ -111,7 +105,6 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
             made = _among_all(lined(node, axes), wanted, method, dtype)
         return delivery.deliver(_shaped(made, node, axes, wanted, keepdims), out)
 
-    quantile.__name__ = quantile.__qualname__ = name
     return quantile
 
 
@@ -185,18 +178,13 @@ def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> N
     return interpolated(low, high, convert(share, dtype))
 
 
-def nanmedian(
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    keepdims: Any = NO_VALUE,
-) -> Any:
+@like(np.nanmedian)
+def nanmedian(given: Given) -> Any:
     """See numpy.nanmedian."""
-    node = operand(a)
+    node = operand(given.a)
     if node.type.dtype.kind not in "fcV":
-        return median(a, axis, out, overwrite_input, keepdims)
-    axes = axes_within(axis, node.type.ndim)
+        return median(**vars(given))
+    axes = axes_within(given.axis, node.type.ndim)
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = (low + high) / 2.0
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
@@ -204,14 +192,14 @@ def nanmedian(
         none = share < 0.0
         made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])
-    return deliver(kept(node, made, axes, keepdims), out)
+    return deliver(kept(node, made, axes, given.keepdims), given.out)
 
 
-LAZY: dict[str, Function] = {
-    "median": median,
-    "nanmedian": nanmedian,
-    "nanpercentile": _quantile("nanpercentile", 100, True),
-    "nanquantile": _quantile("nanquantile", 1, True),
-    "percentile": _quantile("percentile", 100, False),
-    "quantile": _quantile("quantile", 1, False),
-}
+LAZY: dict[str, Function] = named(
+    median,
+    nanmedian,
+    _quantile(np.nanpercentile, 100, True),
+    _quantile(np.nanquantile, 1, True),
+    _quantile(np.percentile, 100, False),
+    _quantile(np.quantile, 1, False),
+)

@@ -17,14 +17,20 @@ from lazytensor.core.lib import complexes
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out, lay_out_like, lay_out_reduced
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.functions.signatures import (
+    NO_VALUE,
+    Function,
+    Given,
+    along,
+    like,
+    named,
+)
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
-NO_VALUE: Final[Any] = np._NoValue  # NumPy's mark for an argument that is not given
 Axes = tuple[int, ...]
 
 
@@ -62,13 +68,14 @@ def kept(node: Node, reduced: Node, axes: Axes, keepdims: Any) -> Node:
     return ops.kept(reduced, node, axes, keeps(keepdims))
 
 
-def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
+def _check_target(given: Given, node: Node, axes: Axes) -> None:
     """Raise NumPy's error unless the reduction of `node` may be written to `out`."""
+    out = given.out
     if out is None:
         return
     check_target(out, node.type.dtype)
     delivery.check_writeable(out)
-    rank = node.type.ndim - (0 if keeps(keepdims) else len(axes))
+    rank = node.type.ndim - (0 if keeps(given.keepdims) else len(axes))
     refuse_unless(out.ndim == rank)
     shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
     refuse_unless(rank != len(shape) or out.shape == shape)
@@ -100,46 +107,39 @@ def sum_dtype(dtype: np.dtype) -> np.dtype:
     return U64 if dtype.kind == "u" else dtype
 
 
-def total(name: str, op: Op, combine: Op, identity: int) -> Function:
-    """`sum` and `prod`."""
+def _total(real: Function, op: Op, combine: Op, of_flags: tuple[Op, Op]) -> Function:
+    """`sum` and `prod`. `of_flags`: the ops with `dtype=bool`: whether any, or all, are true."""
 
-    def reduce(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE,
-        where: Any = NO_VALUE,
-    ) -> Any:
-        node = operand(a)
-        axes = axes_of(axis, node.type.ndim)
-        if dtype is not None:
-            node = recast(node, canonical(np.dtype(dtype)))
-            check_target(out, node.type.dtype)
-        elif out is not None:
-            _check_target(out, node, axes, keepdims)
-            node = convert(node, canonical(out.dtype))
+    @like(real)
+    def reduce(given: Given) -> Any:
+        node = operand(given.a)
+        axes = axes_of(given.axis, node.type.ndim)
+        if given.dtype is not None:
+            node = recast(node, canonical(np.dtype(given.dtype)))
+            check_target(given.out, node.type.dtype)
+        elif given.out is not None:
+            _check_target(given, node, axes)
+            node = convert(node, canonical(given.out.dtype))
         else:
             node = convert(node, sum_dtype(node.type.dtype))
-        if node.type.dtype == BOOL:
-            return _flags(name, node, axes, out, keepdims, initial, where, a)
-        chosen = masked(node, where, identity)
-        made = op(chosen, axes=axes) if axes else chosen
-        check("reduce", [chosen], made, axes=axes)
-        if initial is not NO_VALUE:
-            made = combine(made, _initial(initial, made.type.dtype))
-        return _given(kept(node, made, axes, keepdims), out, axes, a, where)
+        dtype = node.type.dtype
+        one, two = of_flags if dtype == BOOL else (op, combine)
+        chosen = masked(node, given.where, int(combine is ops.multiply))
+        made = one(chosen, axes=axes) if axes else chosen
+        if dtype != BOOL:
+            check("reduce", [chosen], made, axes=axes)
+        if given.initial is not NO_VALUE:
+            made = two(made, _initial(given.initial, dtype))
+        return _delivered(node, made, axes, given)
 
-    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 
-def _given(node: Node, out: Any, axes: Axes, a: Any, where: Any, casting: str = "same_kind") -> Any:
-    """Deliver `node`, the reduction of `a` over `axes`."""
-    result = deliver(node, out, casting)
-    if out is None and result.ndim > 1:
-        lay_out_reduced(result, axes, a, where)
+def _delivered(node: Node, made: Node, axes: Axes, given: Given, casting: str = "same_kind") -> Any:
+    """Deliver `made`, the reduction of `node` over `axes`, as a call asks for it."""
+    result = deliver(kept(node, made, axes, given.keepdims), given.out, casting)
+    if given.out is None and result.ndim > 1:
+        lay_out_reduced(result, axes, given.a, given.where)
     return result
 
 
@@ -148,60 +148,34 @@ def _initial(value: Any, dtype: np.dtype) -> Node:
     return number(value, dtype) if type(value) is int else convert(operand(value), dtype)
 
 
-def _flags(
-    name: str,
-    node: Node,
-    axes: Axes,
-    out: Any,
-    keepdims: Any,
-    initial: Any,
-    where: Any,
-    a: Any,
-) -> Any:
-    """A sum or product with `dtype=bool`: whether any, or all, are true."""
-    op, neutral = (ops.reduce_or, False) if name == "sum" else (ops.reduce_and, True)
-    made = op(masked(node, where, neutral), axes=axes)
-    if initial is not NO_VALUE:
-        combine = ops.or_ if name == "sum" else ops.and_
-        made = combine(made, _initial(initial, BOOL))
-    return _given(kept(node, made, axes, keepdims), out, axes, a, where)
-
-
-def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
+def _extreme(real: Function, op: Op, combine: Op) -> Function:
     """`max` and `min`."""
 
-    def reduce(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE,
-        where: Any = NO_VALUE,
-    ) -> Any:
-        initial = NO_VALUE if initial is None else initial
-        node = operand(a)
-        axes = axes_of(axis, node.type.ndim)
-        _check_target(out, node, axes, keepdims)
+    @like(real)
+    def reduce(given: Given) -> Any:
+        initial = NO_VALUE if given.initial is None else given.initial
+        node = operand(given.a)
+        axes = axes_of(given.axis, node.type.ndim)
+        _check_target(given, node, axes)
         dtype = node.type.dtype
         one, two = (op, combine) if dtype.kind != "c" else _complex(op)
         empty = any(node.type.shape[i] == 0 for i in axes)
-        if initial is NO_VALUE and where is not NO_VALUE and where is not True:
+        if initial is NO_VALUE and given.where is not NO_VALUE and given.where is not True:
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
         if initial is NO_VALUE and empty:
             real(np.zeros(0, dtype))  # raises
         if empty:
             shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
-            masked(node, where, 0)  # raises if `where` does not fit
+            masked(node, given.where, 0)  # raises if `where` does not fit
             made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
-            if (flags := flags_of(where, node)) is not None:
+            if (flags := flags_of(given.where, node)) is not None:
                 node = ops.select(flags, node, _initial(initial, dtype))
             made = one(node, axes=axes) if axes else node
             if initial is not NO_VALUE:
                 made = two(made, _initial(initial, dtype))
-        return _given(kept(node, made, axes, keepdims), out, axes, a, where)
+        return _delivered(node, made, axes, given)
 
-    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 
@@ -211,51 +185,39 @@ def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]
     return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.COMPLEX_PAIRS[op]
 
 
-def truth(name: str, op: Op, neutral: bool) -> Function:
+def _truth(real: Function, op: Op) -> Function:
     """`all` and `any`."""
 
-    def reduce(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: Any = NO_VALUE,
-        *,
-        where: Any = NO_VALUE,
-    ) -> Any:
-        node = convert(operand(a), BOOL)
-        axes = axes_of(axis, node.type.ndim)
-        chosen = masked(node, where, neutral)
+    @like(real)
+    def reduce(given: Given) -> Any:
+        node = convert(operand(given.a), BOOL)
+        axes = axes_of(given.axis, node.type.ndim)
+        chosen = masked(node, given.where, op is ops.reduce_and)
         made = op(chosen, axes=axes) if axes else chosen
-        return _given(kept(node, made, axes, keepdims), out, axes, a, where, "unsafe")
+        return _delivered(node, made, axes, given, "unsafe")
 
-    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 
-def position(op: Op, real: Function) -> Function:
+def _position(real: Function, op: Op, of_complex: Op) -> Function:
     """`argmax` and `argmin`."""
 
-    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
-        node = operand(a)
+    @like(real)
+    def reduce(given: Given) -> Any:
+        node = operand(given.a)
         ndim = node.type.ndim
-        flat = axis is None or ndim == 0
-        if axis is not None:
-            axes = axes_of(operator.index(axis), ndim)
-        check_positions(out)
-        line = ops.reshape(node, shape=(node.type.size,)) if flat and ndim != 1 else node
-        place = 0 if flat else axes[0]
+        flat = given.axis is None or ndim == 0
+        if given.axis is not None:
+            axes = axes_of(operator.index(given.axis), ndim)
+        check_positions(given.out)
+        line, place = (ops.line(node), 0) if flat else (node, axes[0])
         refuse_unless(line.type.shape[place])
-        if line.type.dtype.kind == "c":
-            find = ops.complex_argmax if op is ops.argmax else ops.complex_argmin
-            made = find(line, axis=place)
-        else:
-            made = op(line, axis=place)
+        made = (of_complex if line.type.dtype.kind == "c" else op)(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
-        found = kept(node, made, gone, keepdims)
-        refuse_unless(out is None or out.shape == found.type.shape)
-        return deliver(found, out, "unsafe")
+        found = kept(node, made, gone, given.keepdims)
+        refuse_unless(given.out is None or given.out.shape == found.type.shape)
+        return deliver(found, given.out, "unsafe")
 
-    reduce.__name__ = reduce.__qualname__ = op.name
     return reduce
 
 
@@ -268,114 +230,73 @@ def check_positions(out: Any) -> None:
         raise HostOnly("positions are int64")
 
 
-def running(op: Op) -> Function:
-    """`cumsum` and `cumprod`."""
+def _running(real: Function, op: Op, of_flags: Op) -> Function:
+    """`cumsum` and `cumprod`. `of_flags`: whether any, or all, have been true so far."""
 
-    def accumulate(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        node = operand(a)
-        if axis is None:
-            node = node if node.type.ndim == 1 else ops.reshape(node, shape=(node.type.size,))
-            axis = 0
-        place = normalize_axis_index(operator.index(axis), max(node.type.ndim, 1))
-        if not node.type.ndim:
-            node = ops.reshape(node, shape=(1,))
-        kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
-        check_target(out, kind)
-        if dtype is None and out is not None:
-            kind = canonical(out.dtype)
-        given = recast(node, kind)
-        made = _run(op, given, place)
-        check("accumulate", [given], made, axes=(place,), running=True)
-        result = deliver(made, out)
-        if out is None and result.ndim > 1:
-            lay_out(result, a)
+    @like(real)
+    def accumulate(given: Given) -> Any:
+        node, place = along(given.a, given.axis, least=1)
+        kind = sum_dtype(node.type.dtype) if given.dtype is None else np.dtype(given.dtype)
+        check_target(given.out, canonical(kind))
+        if given.dtype is None and given.out is not None:
+            kind = given.out.dtype
+        node = recast(node, kind)
+        made = (of_flags if node.type.dtype == BOOL else op)(node, axis=place)
+        check("accumulate", [node], made, axes=(place,), running=True)
+        result = deliver(made, given.out)
+        if given.out is None and result.ndim > 1:
+            lay_out(result, given.a)
         return result
 
     return accumulate
 
 
-def _run(op: Op, node: Node, place: int) -> Node:
-    """`op` along an axis. For flags, whether any, or all, have been true so far."""
-    if node.type.dtype == BOOL:
-        op = ops.cummax if op is ops.cumsum else ops.cummin
-    return op(node, axis=place)
-
-
-def cumulative(op: Op, neutral: int) -> Function:
-    """`cumulative_sum` and `cumulative_prod`."""
-
-    def accumulate(
-        x: Any,
-        /,
-        *,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        include_initial: bool = False,
-    ) -> Any:
-        node = operand(x)
-        if node.type.ndim == 0:
-            node = ops.reshape(node, shape=(1,))
-        if axis is None:
-            refuse_unless(node.type.ndim <= 1)
-            axis = 0
-        place = normalize_axis_index(operator.index(axis), node.type.ndim)
-        kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
-        check_target(out, kind)
-        given = recast(node, kind)
-        made = _run(op, given, place)
-        check("accumulate", [given], made, axes=(place,), running=True)
-        if include_initial:
-            low = tuple(int(i == place) for i in range(node.type.ndim))
-            none = (0,) * node.type.ndim
-            made = ops.pad(made, number(neutral, kind), low=low, high=none, interior=none)
-        return deliver(made, out)
-
-    return accumulate
-
-
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
+@like(np.ptp)
+def ptp(given: Given) -> Any:
     """See numpy.ptp."""
-    node = operand(a)
-    axes = axes_of(axis, node.type.ndim)
+    node = operand(given.a)
+    axes = axes_of(given.axis, node.type.ndim)
     refuse_unless(all(node.type.shape[i] != 0 for i in axes))
     refuse_unless(node.type.dtype != BOOL)
-    check_target(out, node.type.dtype)
+    check_target(given.out, node.type.dtype)
     extremes = ops.reduce_max, ops.reduce_min
     plain = node.type.dtype.kind != "c"
     most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
-    made = most - least
-    return _given(kept(node, made, axes, keepdims), out, axes, a, NO_VALUE)
+    return _delivered(node, most - least, axes, given)
 
 
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+@like(np.count_nonzero)
+def count_nonzero(given: Given) -> Any:
     """See numpy.count_nonzero."""
-    node = operand(a)
-    axes = axes_of(axis, node.type.ndim)
+    node = operand(given.a)
+    axes = axes_of(given.axis, node.type.ndim)
     truths = convert(node, BOOL)
-    made = kept(node, ops.reduce_sum(convert(truths, S64), axes=axes), axes, keepdims)
-    if made.type.ndim > 1 and truths is not node:  # NumPy counts in a copy, laid out as `a`
+    made = ops.reduce_sum(convert(truths, S64), axes=axes)
+    if truths is not node:  # NumPy counts in a copy, laid out as `a`
         flags = wrap(truths)
-        lay_out_like(flags, a)
-        a = flags
-    return _given(made, None, axes, a, NO_VALUE)
+        lay_out_like(flags, given.a)
+        given.a = flags
+    given.out = None
+    return _delivered(node, made, axes, given)
 
 
-LAZY: dict[str, Function] = {
-    "all": truth("all", ops.reduce_and, True),
-    "any": truth("any", ops.reduce_or, False),
-    "argmax": position(ops.argmax, np.argmax),
-    "argmin": position(ops.argmin, np.argmin),
-    "count_nonzero": count_nonzero,
-    "cumprod": running(ops.cumprod),
-    "cumsum": running(ops.cumsum),
-    "cumulative_prod": cumulative(ops.cumprod, 1),
-    "cumulative_sum": cumulative(ops.cumsum, 0),
-    "max": extreme("max", ops.reduce_max, ops.maximum, np.max),
-    "min": extreme("min", ops.reduce_min, ops.minimum, np.min),
-    "prod": total("prod", ops.reduce_prod, ops.multiply, 1),
-    "ptp": ptp,
-    "sum": total("sum", ops.reduce_sum, ops.add, 0),
-}
-LAZY["amax"] = LAZY["max"]
-LAZY["amin"] = LAZY["min"]
+_EXTREMES: Final = (
+    _extreme(np.max, ops.reduce_max, ops.maximum),
+    _extreme(np.min, ops.reduce_min, ops.minimum),
+)
+
+LAZY: dict[str, Function] = named(
+    _truth(np.all, ops.reduce_and),
+    _truth(np.any, ops.reduce_or),
+    _position(np.argmax, ops.argmax, ops.complex_argmax),
+    _position(np.argmin, ops.argmin, ops.complex_argmin),
+    count_nonzero,
+    _running(np.cumprod, ops.cumprod, ops.cummin),
+    _running(np.cumsum, ops.cumsum, ops.cummax),
+    _total(np.prod, ops.reduce_prod, ops.multiply, (ops.reduce_and, ops.and_)),
+    ptp,
+    _total(np.sum, ops.reduce_sum, ops.add, (ops.reduce_or, ops.or_)),
+    *_EXTREMES,
+    amax=_EXTREMES[0],
+    amin=_EXTREMES[1],
+)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any, Final
 
 import numpy as np
 from numpy.lib import NumpyVersion
-from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
@@ -19,11 +17,9 @@ from lazytensor.frontends.numpy.arrays.array import Lazy, lazy, wrap, wrap_resul
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.functions import reductions
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import every, within
-from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.signatures import NO_VALUE, Function, along, named
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.small import entered
@@ -67,27 +63,13 @@ def nonzero(a: Any) -> Any:
     return entered(np.nonzero(real(asarray(a))))
 
 
-def flatnonzero(a: Any) -> Any:
-    """See numpy.flatnonzero."""
-    return entered(np.flatnonzero(real(asarray(a))))
-
-
-def argwhere(a: Any) -> Any:
-    """See numpy.argwhere."""
-    return entered(np.argwhere(real(asarray(a))))
-
-
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """See numpy.take."""
     given = indices if lazy(indices) else np.asarray(indices)
     if given.size and given.dtype.kind not in "iub":
         raise HostOnly("numbers that are no integers: NumPy takes some of them")
     indices = given if given.size else indices
-    node = operand(a)
-    if axis is None or not node.type.ndim:
-        node = ops.reshape(node, shape=(node.type.size,))
-        axis = 0 if axis is None else axis
-    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    node, place = along(a, axis, least=1)
     n = node.type.shape[place]
     before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
     places = within(indices, n, mode if before else "clip")  # of nothing, no index is checked
@@ -120,13 +102,8 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 def lines(arr: Any, indices: Any, axis: Any) -> tuple[Node, Node, int]:
     array = asarray(indices)
-    refuse_unless(array.dtype.kind in "iu")
-    node = operand(arr)
-    if axis is None:
-        refuse_unless(array.ndim == 1)
-        node = ops.reshape(node, shape=(node.type.size,))
-        axis = 0
-    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    refuse_unless(array.dtype.kind in "iu" and (axis is not None or array.ndim == 1))
+    node, place = along(arr, axis)
     refuse_unless(array.ndim == node.type.ndim)
     return node, within(array, node.type.shape[place]), place
 
@@ -184,20 +161,9 @@ def trace(
     return reductions.LAZY["sum"](diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
-LAZY: dict[str, Function] = {
-    "argwhere": argwhere,
-    "choose": choose,
-    "compress": compress,
-    "extract": extract,
-    "flatnonzero": flatnonzero,
-    "ix_": rebound("ix_"),
-    "nonzero": nonzero,
-    "select": rebound("select", "full"),
-    "take": take,
-    "take_along_axis": take_along_axis,
-    "trace": trace,
-    "where": where,
-}
+LAZY: dict[str, Function] = named(
+    choose, compress, extract, nonzero, take, take_along_axis, trace, where
+)
 
 
 def compress_method(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Sets, counts and polynomials: computed at once, as the size of their results is data."""
+"""Places, sets, counts and polynomials: computed at once, as the size of their results is data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from lazytensor.frontends.numpy.functions.entry import Function, hosted
 
 NAMES = (
-    "bincount intersect1d polydiv "
+    "argwhere bincount flatnonzero intersect1d polydiv "
     "polyfit polymul roots setdiff1d setxor1d union1d unique unique_all unique_counts "
     "unique_inverse unique_values"
 )

@@ -10,13 +10,10 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import every
-from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import (
-    NO_VALUE,
     Axes,
     axes_within,
     flags_of,
@@ -25,6 +22,13 @@ from lazytensor.frontends.numpy.functions.reductions import (
     masked,
 )
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.functions.signatures import (
+    NO_VALUE,
+    Function,
+    Given,
+    like,
+    named,
+)
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import checks
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
@@ -58,20 +62,13 @@ def _counted(node: Node, where: Any, axes: Axes, dtype: np.dtype, keepdims: bool
     return convert(kept(node, made, axes, keepdims), dtype)
 
 
-def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = NO_VALUE,
-    *,
-    where: Any = NO_VALUE,
-) -> Any:
+@like(np.mean)
+def mean(given: Given) -> Any:
     """See numpy.mean."""
-    node = operand(a)
-    axes = mean_axes(axis, node.type.ndim)
-    keep = keeps(keepdims)
-    kind = _computed_in(node, dtype)
+    node, out, where = operand(given.a), given.out, given.where
+    axes = mean_axes(given.axis, node.type.ndim)
+    keep = keeps(given.keepdims)
+    kind = _computed_in(node, given.dtype)
     check_target(out, kind)
     if not _count(node, axes):
         warn_user("Mean of empty slice", RuntimeWarning)
@@ -79,14 +76,14 @@ def mean(
         return deliver(_whole_mean(convert(node, kind), where, axes, keep), out, "unsafe")
     if kind == BOOL:
         raise HostOnly("a mean as bool: NumPy divides whether any flag is set by their number")
-    given = recast(node, kind)
+    numbers = recast(node, kind)
     flags = flags_of(where, node)
     if flags is not None:
-        made = ops.chosen_mean(given, flags, axes=axes, keepdims=keep)
+        made = ops.chosen_mean(numbers, flags, axes=axes, keepdims=keep)
     else:
-        made = ops.mean(given, axes=axes, keepdims=keep)
+        made = ops.mean(numbers, axes=axes, keepdims=keep)
     if checks.current() is not checks.OFF:
-        _check_mean(given, where, axes)
+        _check_mean(numbers, where, axes)
     return deliver(made, out, "same_kind" if flags is None else "unsafe")
 
 
@@ -111,49 +108,44 @@ def _check_quotient(total: Node, count: Node) -> None:
     checks.check(name, [total, count], total / count)
 
 
-def _spread(root: bool) -> Function:
-    """`var` and `std`."""
-    op = ops.deviation if root else ops.variance
+def freedom(given: Given) -> Any:
+    """What is subtracted from the number of elements: `ddof`, or `correction` in its place."""
+    if given.correction is NO_VALUE:
+        return given.ddof
+    refuse_unless(given.ddof == 0)
+    return given.correction
 
-    def spread(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: Any = NO_VALUE,
-        *,
-        where: Any = NO_VALUE,
-        mean: Any = NO_VALUE,
-        correction: Any = NO_VALUE,
-    ) -> Any:
-        if correction is not NO_VALUE:
-            refuse_unless(ddof == 0)
-            ddof = correction
-        node = operand(a)
-        axes = mean_axes(axis, node.type.ndim)
-        keep = keeps(keepdims)
+
+def _spread(function: Function, op: Op) -> Function:
+    """`var` and `std`."""
+
+    @like(function)
+    def spread(given: Given) -> Any:
+        ddof = freedom(given)
+        node, where, dtype = operand(given.a), given.where, given.dtype
+        axes = mean_axes(given.axis, node.type.ndim)
+        keep = keeps(given.keepdims)
         kind = _computed_in(node, dtype)
-        check_target(out, kind if dtype is not None else real_of(kind))
+        check_target(given.out, kind if dtype is not None else real_of(kind))
         if kind.kind in "biu" or (node.type.dtype.kind == "c" != kind.kind):
             raise HostOnly("NumPy rounds, or drops parts, at each step")
         free = max(_count(node, axes) - real(ddof), 0)
         wide = F32 if kind == F16 else kind
         result = real_of(kind) if dtype is None else kind  # complex only if `dtype` is
-        if mean is NO_VALUE and (where is NO_VALUE or where is True):
+        if given.mean is NO_VALUE and (where is NO_VALUE or where is True):
             if free <= 0:
                 warn_user(NO_FREEDOM, RuntimeWarning)
             divisor = scalar(float(free), real_of(wide))
-            given = convert(node, kind)
-            made = op(given, divisor, axes=axes, keepdims=keep)
+            numbers = convert(node, kind)
+            made = op(numbers, divisor, axes=axes, keepdims=keep)
             if free <= 0 and checks.current() is not checks.OFF:
                 one = scalar(1.0, divisor.type.dtype)
-                _check_quotient(
-                    convert(ops.variance(given, one, axes=axes), real_of(wide)), divisor
-                )
-            return deliver(convert(made, result), out)
-        made = _chosen_variance(convert(node, wide), axes, ddof, keep, where, mean)
-        return deliver(convert(ops.sqrt(made) if root else made, result), out)
+                of_one = convert(ops.variance(numbers, one, axes=axes), divisor.type.dtype)
+                _check_quotient(of_one, divisor)
+            return deliver(convert(made, result), given.out)
+        made = _chosen_variance(convert(node, wide), axes, ddof, keep, where, given.mean)
+        made = ops.sqrt(made) if op is ops.deviation else made
+        return deliver(convert(made, result), given.out)
 
     return spread
 
@@ -180,25 +172,19 @@ def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, 
     return checks.warned(quotient, ops.equal(free, none), NO_FREEDOM)
 
 
-def average(
-    a: Any,
-    axis: Any = None,
-    weights: Any = None,
-    returned: bool = False,
-    *,
-    keepdims: Any = NO_VALUE,
-) -> Any:
+@like(np.average)
+def average(given: Given) -> Any:
     """See numpy.average."""
-    node = operand(a)
-    axes = axes_within(axis, node.type.ndim)
-    keep = keeps(keepdims)
-    if weights is None:
+    node = operand(given.a)
+    axes = axes_within(given.axis, node.type.ndim)
+    keep = keeps(given.keepdims)
+    if given.weights is None:
         made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)
         if not node.type.size:
             raise HostOnly("NumPy divides numbers of elements by each other, or warns")
         scale = scalar(_count(node, axes), made.type.dtype)
     else:
-        weight = _lined_up(operand(weights), node, axis, axes)
+        weight = _lined_up(operand(given.weights), node, given.axis, axes)
         dtypes = [node.type.dtype, weight.type.dtype]
         dtype = result_type(*dtypes, *([F64] if node.type.dtype.kind in "biu" else []))
         spread = ops.broadcast(convert(weight, dtype), shape=node.type.shape)
@@ -208,7 +194,7 @@ def average(
         text = "Weights sum to zero, can't be normalized"
         fine = ops.guard(every(zero), error=ZeroDivisionError, text=text)
         made = ops.guarded(kept(node, total, axes, keep) / scale, fine)
-    if not returned:
+    if not given.returned:
         return deliver(made)
     return deliver(made), deliver(ops.broadcast(scale, shape=made.type.shape))
 
@@ -224,14 +210,9 @@ def _lined_up(weight: Node, node: Node, axis: Any, axes: Axes) -> Node:
     return ops.reshape(weight, shape=shape)
 
 
-LAZY: dict[str, Function] = {
-    "average": average,
-    "corrcoef": rebound("corrcoef"),
-    "cov": rebound("cov"),
-    "mean": mean,
-    "std": _spread(True),
-    "var": _spread(False),
-}
+LAZY: dict[str, Function] = named(
+    average, mean, _spread(np.std, ops.deviation), _spread(np.var, ops.variance)
+)
 
 
 def as_method(name: str) -> Function:

@@ -7,7 +7,7 @@ import operator
 from typing import Any, Final
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import ViewStep
@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.arrays.conversion import asarray
 from lazytensor.frontends.numpy.arrays.layout import kept
 from lazytensor.frontends.numpy.arrays.reinterpretation import through
 from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, turned
-from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
 
 # From NumPy 2.1 on `reshape` takes `copy=False`. Before, assigning the shape raises instead.
@@ -178,13 +178,6 @@ def transpose_method(x: Any, *axes: Any) -> Any:
     return transpose(x, axes[0] if len(axes) == 1 else axes)
 
 
-def matrix_transpose(x: Any, /) -> Any:
-    """See numpy.matrix_transpose."""
-    array = array_of(x)
-    refuse_unless(array.ndim >= 2)
-    return swapaxes(array, -1, -2)
-
-
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """See numpy.swapaxes."""
     x = array_of(a)
@@ -193,27 +186,6 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     axes = list(range(x.ndim))
     axes[first], axes[second] = axes[second], axes[first]
     return transpose(x, tuple(axes))
-
-
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """See numpy.moveaxis."""
-    x = subject(a)
-    start = normalize_axis_tuple(source, x.ndim, "source")
-    end = normalize_axis_tuple(destination, x.ndim, "destination")
-    refuse_unless(len(start) == len(end))
-    order = [axis for axis in range(x.ndim) if axis not in start]
-    for place, axis in sorted(zip(end, start, strict=True)):
-        order.insert(place, axis)
-    return transpose(x, tuple(order))
-
-
-def expand_dims(a: Any, axis: Any) -> Any:
-    """See numpy.expand_dims."""
-    x = array_of(a)
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    places = normalize_axis_tuple(axes, len(axes) + x.ndim)
-    rest = iter(x.shape)
-    return in_shape(x, tuple(1 if i in places else next(rest) for i in range(len(axes) + x.ndim)))
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
@@ -233,15 +205,4 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return shown(x, layout, ops.diagonal_step(operator.index(offset), first, second))
 
 
-LAZY: dict[str, Function] = {
-    "diagonal": diagonal,
-    "expand_dims": expand_dims,
-    "matrix_transpose": matrix_transpose,
-    "moveaxis": moveaxis,
-    "permute_dims": transpose,
-    "ravel": ravel,
-    "reshape": reshape,
-    "squeeze": squeeze,
-    "swapaxes": swapaxes,
-    "transpose": transpose,
-}
+LAZY = named(diagonal, ravel, reshape, squeeze, swapaxes, transpose, permute_dims=transpose)

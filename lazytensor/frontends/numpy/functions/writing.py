@@ -14,10 +14,10 @@ from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.array import wrap as wrapped
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.shadow import same_elements, shadow
-from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import within
 from lazytensor.frontends.numpy.functions.results import check_cast
 from lazytensor.frontends.numpy.functions.selecting import lines
+from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored, write_host
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, refuse_unless
@@ -58,7 +58,7 @@ def check_writeable(x: Any) -> None:
 def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
     """The values as one row, repeated to `size` elements."""
     given = _assigned(values, dtype)
-    line = ops.reshape(given, shape=(given.type.size,))
+    line = ops.line(given)
     times = -(-size // line.type.size)
     if times > 1:
         row = ops.reshape(line, shape=(1, line.type.size))
@@ -78,11 +78,11 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     node = a.node
     refuse_unless(node.type.size or not np.size(ind))
     places = within(ind, node.type.size, mode)
-    places = ops.reshape(places, shape=(places.type.size,))
+    places = ops.line(places)
     given = _assigned(v, node.type.dtype)
     if not places.type.size or not given.type.size:
         return
-    flat = ops.reshape(node, shape=(node.type.size,))
+    flat = ops.line(node)
     updates = _cycled(wrapped(given), places.type.size, node.type.dtype)
     made = ops.scatter(flat, updates, places, axes=(0,), mode="set")
     a.ref.write(ops.reshape(made, shape=node.type.shape))
@@ -122,16 +122,16 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     node, flags = arr.node, convert(operand(mask), BOOL)
     refuse_unless(flags.type.size == node.type.size)
     values = _brought(vals, node.type.dtype)
-    flags = ops.reshape(flags, shape=(flags.type.size,))
+    flags = ops.line(flags)
     if not values.type.size:
         refuse_unless(not np.any(real(wrapped(flags))))
         return
-    values = ops.reshape(values, shape=(values.type.size,))
+    values = ops.line(values)
     if values.type.size > 1:
         rank = ops.cumsum(convert(flags, S64), axis=0) - 1
         turn = ops.maximum(rank, scalar(0, S64)) % values.type.size
         values = ops.gather(values, turn, axes=(0,))
-    flat = ops.reshape(node, shape=(node.type.size,))
+    flat = ops.line(node)
     arr.ref.write(ops.reshape(ops.select(flags, values, flat), shape=node.type.shape))
 
 
@@ -181,16 +181,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if len(shape) == 2 and count == min(shape):
         a.ref.write(ops.update_diagonal(node, values, offset=0, axis1=0, axis2=1))
         return
-    flat = ops.reshape(node, shape=(node.type.size,))
+    flat = ops.line(node)
     made = ops.update_slice(flat, values, starts((0,)), strides=(step,))
     a.ref.write(ops.reshape(made, shape=shape))
 
 
-LAZY: dict[str, Function] = {
-    "copyto": copyto,
-    "fill_diagonal": fill_diagonal,
-    "place": place,
-    "put": put,
-    "put_along_axis": put_along_axis,
-    "putmask": putmask,
-}
+LAZY = named(copyto, fill_diagonal, place, put, put_along_axis, putmask)

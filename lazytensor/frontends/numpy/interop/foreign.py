@@ -15,6 +15,7 @@ from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.host.fallback import on_host
 from lazytensor.frontends.numpy.host.small import are_plain, entered
 from lazytensor.frontends.numpy.interop.interchange import unpacked
+from lazytensor.frontends.numpy.ufuncs.promotion import is_special
 
 _PLAIN_CLASSES: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
 
@@ -60,9 +61,11 @@ def _has_functions(x: Any) -> bool:
     kind = type(x)
     if kind is list or kind is tuple:
         return not are_plain(x) and has_functions(x)
-    if kind in _PLAIN_CLASSES or issubclass(kind, Lazy | np.ndarray):
+    if kind in _PLAIN_CLASSES or issubclass(kind, Lazy):
         return False
-    return hasattr(kind, "__array_function__")
+    return is_special(x) or (
+        not issubclass(kind, np.ndarray) and hasattr(kind, "__array_function__")
+    )
 
 
 def overridden(

@@ -21,6 +21,7 @@ from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.arrays.standins import laid
 from lazytensor.frontends.numpy.functions import folding, reductions
 from lazytensor.frontends.numpy.functions.indices import known
+from lazytensor.frontends.numpy.functions.signatures import NO_VALUE, Given
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.fallback import called, fallback, lazies, on_host
 from lazytensor.frontends.numpy.host.small import at_once, entered, grows, lazy_if_large
@@ -33,8 +34,6 @@ from lazytensor.frontends.numpy.ufuncs.delivery import deliver
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.loops import Loop
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, convert, recast
-
-NO_VALUE: Final = reductions.NO_VALUE
 
 NAMED_REDUCTIONS: Final = {
     "add": "sum",
@@ -65,6 +64,8 @@ RUNNING: Final = {
     "logical_and": ops.cummin,
     "logical_or": ops.cummax,
 }
+OF_FLAGS: Final = {ops.cumsum: ops.cummax, ops.cumprod: ops.cummin}
+"""Running sums and products of flags: whether any, or all, have been true so far."""
 SCATTERED: Final = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
@@ -91,52 +92,45 @@ def _guarded(
         return _on_host(self, method, args, kwargs)
 
 
-def _reduce(
-    self: UfuncMethods,
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = NO_VALUE,
-    where: Any = True,
-) -> Any:
+def _reduce(self: UfuncMethods, *args: Any, **kwargs: Any) -> Any:
     """`ufunc.reduce`."""
-    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
-    options |= {} if initial is NO_VALUE else {"initial": initial}
-    options |= {} if where is True else {"where": where}
-    if out is ...:
-        return foreign.kept_as_arrays(
-            _reduce(self, array, axis, dtype, None, keepdims, initial, where)
-        )
-    if isinstance(out, tuple):
-        out = out[0]
+    array, options = _options(*args, **kwargs)
+    if options["out"] is ...:
+        return foreign.kept_as_arrays(_reduce(self, array, **{**options, "out": None}))
+    if isinstance(options["out"], tuple):
+        options["out"] = options["out"][0]
+    return _guarded(self, "reduce", lambda: _reduced(self, array, options), (array,), options)
 
-    def record() -> Any:
-        name = self.__name__
-        _check_logical(self, dtype)
-        if out is not None and not isinstance(out, ndarray):
-            self.real.reduce(np.zeros(1), out=out)  # raises
-        if name in BITWISE:
-            return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
-        if name in FOLDED and initial is NO_VALUE and where is True:
-            return _folded(self, array, axis, dtype, out, keepdims)
-        if name not in NAMED_REDUCTIONS:
-            raise Unsupported(f"{name}.reduce")
-        extra = {} if where is True else {"where": where}
-        if initial is not NO_VALUE:
-            if name.startswith("logical") or initial is None:
-                raise Unsupported(f"{name}.reduce with initial={initial}")
-            extra["initial"] = initial
-        x = array
-        if dtype is not None and NAMED_REDUCTIONS[name] in ("sum", "prod"):
-            extra["dtype"] = dtype
-        elif dtype is not None:
-            x = wrap(recast(operand(array), canonical(np.dtype(dtype))))
-        function = reductions.LAZY[NAMED_REDUCTIONS[name]]
-        return function(x, axis=axis, out=out, keepdims=keepdims, **extra)
 
-    return _guarded(self, "reduce", record, (array,), options)
+def _options(
+    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+    initial: Any = NO_VALUE, where: Any = True,
+) -> tuple[Any, dict[str, Any]]:  # fmt: skip
+    """The array that is reduced, and how: without `initial` and `where` if they are not given."""
+    how = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+    how |= {} if initial is NO_VALUE else {"initial": initial}
+    return array, how if where is True else {**how, "where": where}
+
+
+def _reduced(self: UfuncMethods, array: Any, options: dict[str, Any]) -> Any:
+    name, given = self.__name__, Given(array=array, **options)
+    _check_logical(self, given.dtype)
+    if given.out is not None and not isinstance(given.out, ndarray):
+        self.real.reduce(np.zeros(1), out=given.out)  # raises
+    if name in BITWISE:
+        return _bitwise(self, given)
+    if name in FOLDED and not options.keys() & {"initial", "where"}:
+        return _folded(self, given)
+    if name not in NAMED_REDUCTIONS:
+        raise Unsupported(f"{name}.reduce")
+    if "initial" in options and (name.startswith("logical") or given.initial is None):
+        raise Unsupported(f"{name}.reduce with initial={given.initial}")
+    function = NAMED_REDUCTIONS[name]
+    if function not in ("sum", "prod"):
+        del options["dtype"]
+        if given.dtype is not None:
+            array = wrap(recast(operand(array), canonical(np.dtype(given.dtype))))
+    return reductions.LAZY[function](array, **options)
 
 
 def _check_logical(self: UfuncMethods, dtype: Any) -> None:
@@ -145,49 +139,41 @@ def _check_logical(self: UfuncMethods, dtype: Any) -> None:
         raise HostOnly(f"{self.__name__} in {dtype}")
 
 
-def _bitwise(
-    self: UfuncMethods,
-    array: Any,
-    axis: Any,
-    dtype: Any,
-    out: Any,
-    keepdims: Any,
-    initial: Any,
-    where: Any,
-) -> Any:
+def _bitwise(self: UfuncMethods, given: Given) -> Any:
     op, neutral = BITWISE[self.__name__]
-    node = operand(array)
+    node = operand(given.array)
     self.loop((node.type.dtype, node.type.dtype))  # raises where it has none
-    if initial is not NO_VALUE:
+    if given.initial is not NO_VALUE:
         raise Unsupported(f"{self.__name__}.reduce with initial")
     if self.__name__ == "logical_xor":
         node = convert(node, BOOL)
-    elif dtype is not None:
-        node = convert(node, canonical(np.dtype(dtype)))
-    axes = reductions.axes_of(axis, node.type.ndim)
+    elif given.dtype is not None:
+        node = convert(node, canonical(np.dtype(given.dtype)))
+    axes = reductions.axes_of(given.axis, node.type.ndim)
     filler = True if neutral and node.type.dtype == BOOL else neutral
     if neutral and node.type.dtype.kind == "u":
         filler = int(np.iinfo(node.type.dtype).max)
-    chosen = reductions.masked(node, where, filler)
+    chosen = reductions.masked(node, given.where, filler)
     made = op(chosen, axes=axes) if axes else chosen
-    return deliver(reductions.kept(node, made, axes, keepdims), out)
+    return deliver(reductions.kept(node, made, axes, given.keepdims), given.out)
 
 
-def _folded(self: UfuncMethods, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
+def _folded(self: UfuncMethods, given: Given) -> Any:
     """Reduce in pairs, as the function is associative up to rounding."""
-    node = operand(array)
-    node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
+    node = operand(given.array)
+    node = node if given.dtype is None else convert(node, canonical(np.dtype(given.dtype)))
     loop = self.loop((node.type.dtype, node.type.dtype))
-    axes = reductions.axes_of(axis, node.type.ndim)
+    axes = reductions.axes_of(given.axis, node.type.ndim)
     if loop.body is None or any(node.type.shape[i] == 0 for i in axes):
         raise Unsupported(f"{self.__name__}.reduce of nothing, or of {node.type.dtype}")
     if len(axes) > 1:
-        self.real.reduce(np.ones((1,) * node.type.ndim, node.type.dtype), axis=axis)  # may raise
+        ones = np.ones((1,) * node.type.ndim, node.type.dtype)
+        self.real.reduce(ones, axis=given.axis)  # may raise
     if self.__name__ == "gcd" and axes:
         made = ops.reduce_gcd(convert(node, loop.dtypes[0]), axes=axes)
     else:
         made = fold(lambda x, y: loop(x, y), convert(node, loop.dtypes[0]), axes)
-    return deliver(reductions.kept(node, made, axes, keepdims), out)
+    return deliver(reductions.kept(node, made, axes, given.keepdims), given.out)
 
 
 def _accumulate(
@@ -211,6 +197,8 @@ def _accumulate(
         elif dtype is None and op in (ops.cumsum, ops.cumprod):
             kind = reductions.sum_dtype(kind)
         target = out[0] if isinstance(out, tuple) else out
+        if kind == BOOL:
+            op = OF_FLAGS.get(op, op)
         node = recast(node, kind)
         made = op(node, axis=place)
         check("accumulate", [node], made, axes=(place,), running=True)

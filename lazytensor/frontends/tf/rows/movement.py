@@ -219,7 +219,7 @@ def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
 
 def _diag(x: Node, **_: Any) -> Node:
     """A matrix, or more axes, with `x` on its diagonal and zeros elsewhere."""
-    square = on_diagonal(ops.reshape(x, shape=(x.type.size,)))
+    square = on_diagonal(ops.line(x))
     return ops.reshape(square, shape=x.type.shape * 2)
 
 

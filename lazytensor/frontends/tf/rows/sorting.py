@@ -122,7 +122,7 @@ def _histogram(
 ) -> Node:
     """Elements beyond the ends are counted in the outer bins."""
     low, high = ends.tolist()
-    line = ops.reshape(x, shape=(x.type.size,))
+    line = ops.line(x)
     step = number((high - low) / int(bins), x)
     places = ops.maximum(line - number(low, x), number(0, x)) / step
     places = ops.minimum(places, number(int(bins) - 1, x))

@@ -21,7 +21,7 @@ SUM, MEAN, MAX = 0, 1, 2
 
 def _line(x: Any) -> Node:
     given = operand(x)
-    return cast_to(ops.reshape(given, shape=(given.type.size,)), S64)
+    return cast_to(ops.line(given), S64)
 
 
 def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:

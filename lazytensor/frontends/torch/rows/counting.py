@@ -22,10 +22,6 @@ from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
 
 
-def _line(x: Node) -> Node:
-    return ops.reshape(x, shape=(x.type.size,))
-
-
 def _range(name: str, x: Node) -> tuple[Node, Node]:
     """The least and the largest of the line `x`: finite, which is checked when the program runs."""
     first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
@@ -47,7 +43,7 @@ def _wide(x: Node) -> Node:
 def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     require(bins > 0 and min <= max)  # NaN fails
     given = operand(x)
-    values = _line(given)
+    values = ops.line(given)
     wide = _wide(values)
     if min == max and wide.type.size:
         low, high = _range("torch.histc", wide)
@@ -72,7 +68,7 @@ def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density:
     if weight is None:
         weights = filled(points[0].type.shape, 1, points[0].type.dtype)
     else:
-        weights = _line(operand(weight))
+        weights = ops.line(operand(weight))
     made = histograms.joint_histogram(points, edges, weights)
     if not density:
         return made
@@ -84,13 +80,13 @@ def _histogram(
     x: Any, bins: Any, *, weight: Any = None, density: bool = False
 ) -> tuple[Node, Node]:
     edges = operand(bins)
-    return _counts([_line(operand(x))], [edges], weight, density), edges
+    return _counts([ops.line(operand(x))], [edges], weight, density), edges
 
 
 def _histogram_counted(
     x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> tuple[Node, Node]:
-    values = _line(operand(x))
+    values = ops.line(operand(x))
     edges = _edges("torch.histogram", values, bins, range)
     return _counts([values], [edges], weight, density), edges
 
@@ -104,7 +100,7 @@ def _points(x: Any, weight: Any) -> list[Node]:
         other = operand(weight).type
         require(other.shape == shape[:-1] and other.dtype == given.type.dtype)
     last = len(shape) - 1
-    return [_line(part(given, last, i, 1)) for i in range(shape[-1])]
+    return [ops.line(part(given, last, i, 1)) for i in range(shape[-1])]
 
 
 def _bin_edges(points: Sequence[Node], bins: Sequence[int], range_: Any) -> list[Node]:

@@ -71,7 +71,7 @@ def _index_select(x: Any, dim: int, index: Any) -> Node:
     axis = axis_of(dim, given.type.ndim)
     if not given.type.ndim:
         return given
-    places = ops.reshape(places, shape=(places.type.size,))
+    places = ops.line(places)
     return arranging.taken(given, checked(places, given.type.shape[axis]), axis)
 
 
@@ -218,7 +218,7 @@ def _roll(x: Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
     require(bool(x.type.ndim) or not dims)
     if not x.type.size:
         return x
-    line = x if dims else ops.reshape(x, shape=(x.type.size,))
+    line = x if dims else ops.line(x)
     for shift, dim in zip(shifts, dims or (0,), strict=True):
         line = arranging.rolled(line, shift, axis_of(dim, line.type.ndim))
     return ops.reshape(line, shape=x.type.shape)

@@ -72,7 +72,7 @@ def _arg(op: Op) -> Row:
         if dim is None:
             require(bool(x.type.size))
             shape = (1,) * x.type.ndim if keepdim else ()
-            line = ops.reshape(x, shape=(x.type.size,))
+            line = ops.line(x)
             return ops.reshape(op(line, axis=0), shape=shape)
         axis = axis_of(dim, x.type.ndim)
         refuse_many_axes(x.type.ndim)

@@ -136,18 +136,14 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
     return _shaped(target.with_(target.given, "set"), x)
 
 
-def _line(x: Node) -> Node:
-    return ops.reshape(x, shape=(x.type.size,))
-
-
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
     given, places, updates = operand(x), operand(index), operand(source)
     require(updates.type.dtype == given.type.dtype and updates.type.size == places.type.size)
     if not places.type.size:
         return given
-    where = checked(_line(places), given.type.size, signed=True)
+    where = checked(ops.line(places), given.type.size, signed=True)
     mode = "add" if accumulate else "set"
-    made = scattered(_line(given), _line(updates), [where], (0,), mode)
+    made = scattered(ops.line(given), ops.line(updates), [where], (0,), mode)
     return _shaped(made, x)
 
 

@@ -70,7 +70,7 @@ def _of_all(skipping: bool) -> Row:
         if not given.type.size:
             dtype = given.type.dtype
             return cast_to(float("nan") if is_inexact(dtype) else -(2**63), dtype)
-        line = ops.reshape(given, shape=(given.type.size,))
+        line = ops.line(given)
         return ranking.lower_median(line, 0, skipping)[0]
 
     return row
@@ -120,7 +120,7 @@ def _searchsorted(
         line = _sorted_by(line, operand(sorter))
     shape = given.type.shape
     if line.type.ndim == 1:
-        given = ops.reshape(given, shape=(given.type.size,))
+        given = ops.line(given)
     else:
         require(bool(shape) and shape[:-1] == line.type.shape[:-1])
     found = search(line, given, right or side == "right")

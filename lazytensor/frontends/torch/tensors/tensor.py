@@ -237,7 +237,7 @@ def from_cpu(x: Any, is_ours: bool = False) -> Node:
 def to_cpu(made: Node) -> Any:
     """A CPU tensor of its own with the value, computed now if it is pending."""
     if made.type.ndim > NUMPYS_AXES:
-        return to_cpu(ops.reshape(made, shape=(made.type.size,))).view(made.type.shape)
+        return to_cpu(ops.line(made)).view(made.type.shape)
     array = scheduler.fetch(made)
     dtype = TORCH[made.type.dtype]
     if array.dtype.isbuiltin != 1:
