@@ -22,7 +22,7 @@ from lazytensor.core.passes.canonicalize import normal
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.layout_probe import results as results_of
+from lazytensor.core.trace.layout_probe import results as results_of
 from lazytensor.reuse.components import BACKEND, COMPARED, CORE, is_installed
 from lazytensor.reuse.coverage import Lines, executed
 from lazytensor.reuse.workloads import WORKLOADS, Workload

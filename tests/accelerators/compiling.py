@@ -55,7 +55,7 @@ def reuse(frontend: str, workload: str) -> None:
 
     import numpy as np
 
-    from lazytensor.frontends.numpy.host.layout_probe import results
+    from lazytensor.core.trace.layout_probe import results
     from lazytensor.reuse.dynamic import AROUND
     from lazytensor.reuse.workloads import WORKLOADS
 

@@ -26,8 +26,8 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.runtime.lending import Lent
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.alias import Lent
 from tests.numpy.agreement import assert_agree
 
 BOUNDS = {"large": 16_384, "all lazy": 0, "a part of a large one": 16_384}

@@ -11,11 +11,11 @@ import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
 from lazytensor.core.policy import LOSS_SECONDS
 from lazytensor.core.runtime import cost_model
+from lazytensor.core.runtime.lending import Lent
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.host import profitability
-from lazytensor.frontends.numpy.host.alias import Lent
 from lazytensor.frontends.numpy.host.bound import put_back
 from lazytensor.frontends.numpy.host.profitability import account
 

@@ -12,11 +12,11 @@ from lazytensor.core.buffers.cell import Cell, writing
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.lending import shown_in
 from lazytensor.frontends.numpy.arrays.array import Lazy, extends, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.arrays.reinterpretation import check_settable, flat_view
 from lazytensor.frontends.numpy.host.access_counters import memory_of
-from lazytensor.frontends.numpy.host.alias import shown_in
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.access import getitem, recorded, setitem
 from lazytensor.frontends.numpy.indexing.assignment import source

@@ -14,8 +14,8 @@ import numpy as np
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape, TensorType
+from lazytensor.core.runtime.lending import Lent
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
-from lazytensor.frontends.numpy.host.alias import Lent
 
 _MEMORY: Final = np.empty(64, np.uint8)
 ADDRESS: Final = int(_MEMORY.ctypes.data) + (-int(_MEMORY.ctypes.data)) % 16

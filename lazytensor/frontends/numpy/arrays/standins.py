@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.trace.layout_probe import orders, results
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
 from lazytensor.frontends.numpy.arrays.layout import along
 from lazytensor.frontends.numpy.arrays.shadow import Turned, shadow
-from lazytensor.frontends.numpy.host.layout_probe import orders, results
 from lazytensor.frontends.numpy.host.small import are_plain
 
 

@@ -29,9 +29,9 @@ from lazytensor.core.policy import (
 )
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import can_be_shown
+from lazytensor.core.runtime.lending import Lent, lend
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.alias import Lent, lend
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 

@@ -3,7 +3,7 @@
 A loop over rows or elements does thousands of operations, each on a few elements of a large
 array or of a view of one. While the array's values are on the host (see `access_counters.py`), an
 element is a number, and a small basic view is NumPy's own view of the array's memory (see
-`alias.py`).
+`core/runtime/lending.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.lending import Lent, shown_in
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
@@ -36,7 +37,6 @@ from lazytensor.frontends.numpy.host.access_counters import (
     show,
     value_of,
 )
-from lazytensor.frontends.numpy.host.alias import Lent, shown_in
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.host.small import NUMBERS, all_stay, are_plain

@@ -16,11 +16,11 @@ from lazytensor.core.buffers.cell import Cell, View, extend
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import record
 from lazytensor.core.policy import LOOP_OPERATIONS
+from lazytensor.core.runtime.lending import Lent
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host import access_counters, parts
-from lazytensor.frontends.numpy.host.alias import Lent
 from lazytensor.frontends.numpy.indexing import selection
 from lazytensor.frontends.numpy.indexing.assignment import (
     check_depth,

@@ -63,9 +63,9 @@ def _has_functions(x: Any) -> bool:
         return not are_plain(x) and has_functions(x)
     if kind in _PLAIN_CLASSES or issubclass(kind, Lazy):
         return False
-    return is_special(x) or (
-        not issubclass(kind, np.ndarray) and hasattr(kind, "__array_function__")
-    )
+    if issubclass(kind, np.ndarray):
+        return is_special(x)
+    return hasattr(kind, "__array_function__")
 
 
 def overridden(

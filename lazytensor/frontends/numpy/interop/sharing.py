@@ -2,7 +2,8 @@
 
 NumPy's own Python code shares memory wherever `numpy.ndarray` would: masked arrays, matrices,
 iterators, other classes. `copy=False`, `x.data`, `x.ctypes` and DLPack share memory too. The memory
-is lent (see `host/alias.py`): while a view of it lives, an operation on the array copies it first.
+is lent (see `core/runtime/lending.py`): while a view of it lives, an operation on the array copies
+it first.
 
 `numpy.asarray(x)` is a copy. Other libraries call it on any array and keep the result, though they
 only read it; every later operation would copy.
@@ -18,11 +19,11 @@ import numpy as np
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import seen_through
+from lazytensor.core.runtime.lending import Lent, hold, shown_in
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.access_counters import memory_of, own
-from lazytensor.frontends.numpy.host.alias import Lent, hold, shown_in
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.parts import layout_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
-_SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+_NORMS: Final = frozenset([None, "backward", "forward", "ortho"])
 
 
 def _prepared(node: Node, real: bool) -> Node:
@@ -43,7 +43,7 @@ def _prepared(node: Node, real: bool) -> Node:
 
 def _factor(count: int, norm: Any, inverse: bool) -> float:
     """The factor of the transform. An inverse one already divides by the count."""
-    if norm not in _SWAPPED:
+    if norm not in _NORMS:
         raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
     if norm == "ortho":
         return math.sqrt(count) if inverse else 1 / math.sqrt(count)
@@ -105,21 +105,6 @@ def _line(kind: str, half: bool = False) -> Function:
     return transform
 
 
-def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    """See numpy.fft.hfft."""
-    if norm not in _SWAPPED:
-        _factor(1, norm, False)
-    return _line("IRFFT", True)(np.conjugate(a), n, axis, _SWAPPED[norm], out)
-
-
-def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    """See numpy.fft.ihfft."""
-    if norm not in _SWAPPED:
-        _factor(1, norm, False)
-    made = _line("RFFT")(a, n, axis, _SWAPPED[norm])
-    return np.conjugate(made, out=out)
-
-
 def _space(kind: str, default: Any = None) -> Function:
     """A transform over several axes."""
 
@@ -147,27 +132,18 @@ class _Shaped:
         self.ndim = node.type.ndim
 
 
-_LAST = (-2, -1)
-_OWN: dict[str, Function] = {
-    "fft": _line("FFT"),
-    "fft2": _space("FFT", _LAST),
-    "fftn": _space("FFT"),
-    "hfft": hfft,
-    "ifft": _line("IFFT"),
-    "ifft2": _space("IFFT", _LAST),
-    "ifftn": _space("IFFT"),
-    "ihfft": ihfft,
-    "irfft": _line("IRFFT", True),
-    "irfft2": _space("IRFFT", _LAST),
-    "irfftn": _space("IRFFT"),
-    "rfft": _line("RFFT"),
-    "rfft2": _space("RFFT", _LAST),
-    "rfftn": _space("RFFT"),
+_KINDS: Final = ("FFT", "IFFT", "IRFFT", "RFFT")
+_OWN: Final = {
+    **{kind.lower(): _line(kind, kind == "IRFFT") for kind in _KINDS},
+    **{f"{kind.lower()}2": _space(kind, (-2, -1)) for kind in _KINDS},
+    **{f"{kind.lower()}n": _space(kind) for kind in _KINDS},
 }
 
 LAZY: dict[str, Function] = {
     **{name: lazily(name, own, getattr(np.fft, name)) for name, own in _OWN.items()},
     **{name: rebound(name, of=np.fft) for name in ("fftshift", "ifftshift")},
+    "hfft": rebound("hfft", of=np.fft, irfft=_OWN["irfft"]),
+    "ihfft": rebound("ihfft", of=np.fft, rfft=_OWN["rfft"]),
 }
 
 

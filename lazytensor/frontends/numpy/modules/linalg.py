@@ -16,6 +16,7 @@ from numpy.linalg import LinAlgError
 
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.except_table import is_caught
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.recording import thread, user_place
@@ -29,7 +30,6 @@ from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
 from lazytensor.frontends.numpy.functions.reductions import axes_of
 from lazytensor.frontends.numpy.host import parts
-from lazytensor.frontends.numpy.host.except_table import is_caught
 from lazytensor.frontends.numpy.host.fallback import on_host
 from lazytensor.frontends.numpy.host.small import all_stay, entered
 from lazytensor.frontends.numpy.modules import rest_of

@@ -17,12 +17,12 @@ from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.recording import NodeBase, record
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
+from lazytensor.core.runtime.lending import Lent
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import Paired
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.layout import Lay, lay_out
 from lazytensor.frontends.numpy.host.access_counters import is_sum
-from lazytensor.frontends.numpy.host.alias import Lent
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.small import NUMBERS, is_small, spreads
 from lazytensor.frontends.numpy.ufuncs.promotion import CANONICAL

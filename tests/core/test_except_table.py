@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from lazytensor.frontends.numpy.host.except_table import is_caught
+from lazytensor.core.ir.except_table import is_caught
 
 
 def here() -> bool:

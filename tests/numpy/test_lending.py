@@ -9,9 +9,9 @@ from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.runtime.lending import Lent, lend
 from lazytensor.core.runtime.scheduler import observe
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.alias import Lent, lend
 
 SIZES = (3, 20_000)  # memory of its own, and memory within an aligned block
 
