@@ -35,7 +35,8 @@ def clip(
     if a_min is NO_VALUE and a_max is NO_VALUE:
         a_min, a_max = kwargs.get("min"), kwargs.get("max")
     elif a_min is NO_VALUE or a_max is NO_VALUE or not kwargs.keys().isdisjoint(("min", "max")):
-        np.clip(0, *(x if x is NO_VALUE else 0 for x in (a_min, a_max)), min=0)  # raises
+        limits: Any = [x if x is NO_VALUE else 0 for x in (a_min, a_max)]
+        np.clip(0, *limits, min=0)  # raises
     if kwargs.get("where", True) is not True:
         raise Unsupported("clip: where")
     if out is not None:
