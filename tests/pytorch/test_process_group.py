@@ -75,6 +75,14 @@ COLLECTIVES = """
             assert torch.equal(torch.cat(several), single)
         return single
 
+    def uneven(device, group, op, dtype):
+        size, at = group.size(), group.rank()
+        sent = [(at + 2 * i) % 4 for i in range(size)]
+        taken = [(i + 2 * at) % 4 for i in range(size)]
+        x, out = value(rows=sum(sent)).to(device), torch.empty(sum(taken), 3, device=device)
+        dist.all_to_all_single(out, x, taken, sent, group=group)
+        return out
+
     def objects(device, group, op, dtype):
         found = [None] * group.size()
         dist.all_gather_object(found, {"rank": me, "text": "x" * me}, group=group)
@@ -85,7 +93,7 @@ COLLECTIVES = """
         for op, t in [("SUM", "float32"), ("SUM", "float64"), ("PRODUCT", "float32"),
             ("MIN", "float32"), ("MAX", "int64"), ("BAND", "int32"), ("BOR", "int32"),
             ("BXOR", "int32"), ("SUM", "bfloat16")]}
-    for function in (gathered, scattered, rooted, exchanged, objects):
+    for function in (gathered, scattered, rooted, exchanged, uneven, objects):
         CASES[function.__name__] = function, OPS.SUM, torch.float32
     found = {}
     for name, case in CASES.items():
@@ -98,18 +106,15 @@ COLLECTIVES = """
     x = torch.ones(4, device="lazytensor")
     dist.all_reduce(x, OPS.AVG)
     found["AVG"] = "same" if x.tolist() == [1] * 4 else str(x)
-    refused = {
-        "send": lambda: dist.send(x, (me + 1) % n),
-        "all_to_all_single with parts of several sizes": lambda: dist.all_to_all_single(
-            torch.empty(4), torch.empty(4), [1, 3], [3, 1]
-        ),
-    }
-    for name, call in refused.items():
-        try:
-            call()
-        except NotImplementedError as error:
-            is_named = str(error).startswith(name) and "process_group.py" in str(error)
-            found[name] = "same" if is_named else str(error)
+    try:
+        dist.send(x, (me + 1) % n)
+    except NotImplementedError as error:
+        is_named = str(error).startswith("send") and "process_group.py" in str(error)
+        found["send"] = "same" if is_named else str(error)
+    try:
+        dist.all_to_all_single(torch.empty(3), torch.empty(3), [1, 1, 1], [me, 1, 2 - me])
+    except ValueError as error:
+        found["sizes"] = "same" if "were expected" in str(error) else str(error)
     print(json.dumps(found))
     """
 

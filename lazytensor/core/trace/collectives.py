@@ -8,7 +8,7 @@ the result each process gets. All processes of a group call the same functions i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Final
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.device.processes import cluster
-from lazytensor.core.errors import ProcessError
+from lazytensor.core.errors import ProcessError, ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.sharding import Mesh, Spec, sharding
@@ -75,6 +75,32 @@ def all_to_all(value: Node, ranks: Ranks) -> Node:
     """This process's rows of all values, stacked: a value has a row for each process."""
     found = _exchanged(_own(value), lambda rows: rows, (None, AXIS), ranks)
     return leaf(found.reshape(value.type.shape))
+
+
+def all_to_all_parts(value: Node, sent: Sequence[int], taken: Sequence[int], ranks: Ranks) -> Node:
+    """This process's parts of all values, joined along the first axis.
+
+    sent, taken: the rows for each process of the group, and from each. All values go as rows of
+    the longest part's length, rounded up to a power of two, so that lengths that change make few
+    programs. Raises: ShapeError unless the lengths fit the value and what the others send.
+    """
+    own, count = _own(value), len(ranks)
+    fits = len(sent) == len(taken) == count and sum(sent) == own.shape[0]
+    if not fits:
+        text = f"parts of {[*sent]} rows to {count} processes, of a value of {own.shape[0]} rows"
+        raise ShapeError(f"all_to_all: {text}")
+    lengths = _exchanged(np.array([*sent, *taken]), lambda rows: rows, (), ranks)
+    coming, expected = lengths[:, :count].T, lengths[:, count:]
+    if (coming != expected).any():  # in each process, so that none waits
+        at = int((coming != expected).any(axis=1).argmax())
+        text = f"{coming[at].tolist()} rows come, {expected[at].tolist()} were expected"
+        raise ShapeError(f"all_to_all: to process {ranks[at]} {text}")
+    longest = 1 << max(int(lengths.max()) - 1, 0).bit_length()
+    rows = np.zeros((count, longest, *own.shape[1:]), own.dtype)
+    for row, part in zip(rows, np.split(own, np.cumsum(sent)[:-1]), strict=True):
+        row[: len(part)] = part
+    found = _exchanged(rows, lambda rows: rows, (None, AXIS), ranks).reshape(rows.shape)
+    return leaf(np.concatenate([row[:n] for row, n in zip(found, taken, strict=True)]))
 
 
 def _own(value: Node) -> np.ndarray:

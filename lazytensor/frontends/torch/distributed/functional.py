@@ -12,7 +12,7 @@ import torch
 
 from lazytensor.core.trace import collectives
 from lazytensor.core.trace.collectives import Ranks
-from lazytensor.frontends.torch.distributed.process_group import reduced, unsupported
+from lazytensor.frontends.torch.distributed.process_group import exchanged, reduced
 from lazytensor.frontends.torch.tensors.tensor import node, wrap
 
 Tensors = Sequence[torch.Tensor]
@@ -57,12 +57,7 @@ def _reduce_scatter(x: torch.Tensor, kind: str, size: int, group: Any) -> torch.
 def _all_to_all(
     x: torch.Tensor, outputs: Sequence[int], inputs: Sequence[int], group: Any
 ) -> torch.Tensor:
-    if len({*outputs, *inputs}) > 1:
-        raise unsupported("all_to_all_single with parts of several sizes")
-    ranks = _ranks(group)
-    rows = x.reshape(len(ranks), -1)
-    made: torch.Tensor = wrap(collectives.all_to_all(node(rows), ranks))
-    return made.reshape(x.shape)
+    return exchanged(x, outputs, inputs, _ranks(group))
 
 
 def _each(function: Callable[..., torch.Tensor]) -> Callable[..., list[torch.Tensor]]:

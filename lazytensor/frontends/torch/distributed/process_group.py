@@ -144,11 +144,8 @@ class Group(dist.ProcessGroup):
         input_sizes: Sequence[int] | None = None,
         opts: Any = None,
     ) -> Any:
-        """Exchange equal parts along the first axis."""
-        if len({*(output_sizes or ()), *(input_sizes or ())}) > 1:
-            raise unsupported("all_to_all_single with parts of several sizes")
-        rows = x.reshape(self.size(), -1)
-        _copy(output, wrap(collectives.all_to_all(_node(rows), self.ranks)).reshape(output.shape))
+        """Exchange parts along the first axis: of these sizes, or equal ones."""
+        _copy(output, exchanged(x, output_sizes or (), input_sizes or (), self.ranks))
         return _done([output])
 
     alltoall_base = all_to_all_single
@@ -175,6 +172,23 @@ def reduced(
         raise unsupported(f"the reduction {kind}")
     made: torch.Tensor = wrap(collective(_node(x), REDUCTION_NAMES[kind], ranks))
     return made / len(ranks) if kind == "AVG" else made
+
+
+def exchanged(
+    x: torch.Tensor, taken: Sequence[int], sent: Sequence[int], ranks: Ranks
+) -> torch.Tensor:
+    """This process's parts of all tensors. taken, sent: rows of each part; without: equal parts.
+
+    Raises: ShapeError for sizes that do not fit.
+    """
+    if not taken and not sent:
+        rows = x.reshape(len(ranks), -1)
+        return wrap(collectives.all_to_all(_node(rows), ranks)).reshape(x.shape)
+    equal = [x.shape[0] // len(ranks)] * len(ranks)
+    made: torch.Tensor = wrap(
+        collectives.all_to_all_parts(_node(x), sent or equal, taken or equal, ranks)
+    )
+    return made
 
 
 def _kind(opts: Any) -> str:
