@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
 from lazytensor.frontends.numpy.functions.signatures import NO_VALUE, Function, named
 from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable
-from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
+from lazytensor.frontends.numpy.ufuncs.errors import as_numpy, refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number
 
 _COMPLEX = (complexes.LARGER, complexes.SMALLER)
@@ -111,6 +111,7 @@ def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
 def _round(node: Node, digits: int) -> Node:
     kind = node.type.dtype.kind
     if kind == "b":
+        refuse_unless(not digits)
         return convert(node, np.dtype(np.float16))
     if kind == "c":
         return ops.complex_(*(rounded(x, digits) for x in (ops.real(node), ops.imag(node))))

@@ -7,10 +7,22 @@ from typing import Any
 import numpy as np
 
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.arrays.conversion import kind_of
+from lazytensor.frontends.numpy.arrays.conversion import asarray, kind_of
 from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
+from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.signatures import named
 from lazytensor.frontends.numpy.ufuncs.errors import dummy
+
+
+def _attribute(name: str) -> Function:
+    """`ndim` and `shape`: an attribute of an array, or of the array that NumPy makes of a list."""
+
+    def read(a: Any) -> Any:
+        if hasattr(a, name):
+            return getattr(a, name)
+        return getattr(array(a, copy=None) if has_lazy(a) else asarray(a), name)
+
+    return read
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -59,3 +71,4 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 LAZY = named(can_cast, einsum_path, min_scalar_type, require, result_type)
+LAZY |= {name: _attribute(name) for name in ("ndim", "shape")}

@@ -13,13 +13,13 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 NAMES = (
-    "allclose angle append apply_along_axis apply_over_axes array_equal array_equiv array_split "
-    "astype column_stack common_type corrcoef cov cumulative_prod cumulative_sum diag_indices_from "
-    "dsplit dstack ediff1d expand_dims fix flip fliplr flipud hsplit hstack imag iscomplexobj "
-    "isfortran isneginf isposinf isreal isrealobj ix_ kron logspace matrix_transpose meshgrid "
-    "moveaxis nan_to_num ndim outer piecewise polyadd polyder polyint polysub polyval real "
-    "real_if_close rollaxis rot90 row_stack shape sinc size sort_complex split stack trapezoid "
-    "tril_indices_from trim_zeros triu_indices_from unstack unwrap vsplit vstack"
+    "allclose angle append apply_along_axis apply_over_axes argwhere array_equal array_equiv "
+    "array_split astype column_stack common_type corrcoef cov cumulative_prod cumulative_sum "
+    "diag_indices_from dsplit dstack ediff1d expand_dims fix flatnonzero flip fliplr flipud hsplit "
+    "hstack imag iscomplexobj isfortran isneginf isposinf isreal isrealobj ix_ logspace "
+    "matrix_transpose meshgrid moveaxis nan_to_num piecewise polyadd polyder polyint polysub "
+    "polyval real real_if_close rollaxis rot90 row_stack sinc size sort_complex split stack "
+    "trapezoid tril_indices_from trim_zeros triu_indices_from unstack unwrap vsplit vstack"
 )
 WRITES_INTO_EMPTY = "delete insert vander"
 """Functions that write lazy arrays into an empty one."""

@@ -22,6 +22,7 @@ from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.signatures import named
+from lazytensor.frontends.numpy.functions.views import array_of
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
@@ -110,6 +111,23 @@ def _ints(axes: Any) -> list[int]:
     return [operator.index(i) for i in axes] if np.iterable(axes) else [operator.index(axes)]
 
 
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """See numpy.outer."""
+    x, y = (ops.line(node) for node in common(a, b))
+    return deliver(_times(ops.new_axis(x), ops.new_axis(y, 0)), out, spreads=True)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """See numpy.kron."""
+    x, y = common(array_of(a), array_of(b))  # Python's numbers get their default dtypes here
+    rank = max(x.type.ndim, y.type.ndim)
+    first, second = ((1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y))
+    x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))
+    y = ops.reshape(y, shape=tuple(n for size in second for n in (1, size)))
+    shape = tuple(n * m for n, m in zip(first, second, strict=True))
+    return deliver(ops.reshape(_times(x, y), shape=shape))
+
+
 _cross_of_numpy = rebound("cross", empty=empty)
 
 
@@ -167,4 +185,4 @@ def _slid(x: Node, y: Node, mode: Any) -> Node:
     return slid_products(x, y, *padding)
 
 
-LAZY = named(convolve, correlate, cross, dot, inner, tensordot, vdot)
+LAZY = named(convolve, correlate, cross, dot, inner, kron, outer, tensordot, vdot)

@@ -1,4 +1,4 @@
-"""Places, sets, counts and polynomials: computed at once, as the size of their results is data."""
+"""Sets, counts and polynomials: computed at once, as the size of their results is data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from lazytensor.frontends.numpy.functions.entry import Function, hosted
 
 NAMES = (
-    "argwhere bincount flatnonzero intersect1d polydiv "
+    "bincount intersect1d polydiv "
     "polyfit polymul roots setdiff1d setxor1d union1d unique unique_all unique_counts "
     "unique_inverse unique_values"
 )

@@ -79,8 +79,13 @@ def recast(node: Node, dtype: Any) -> Node:
     return convert(node, dtype)
 
 
+given_warnings: Final = [0]
+"""How often `warn_user` was called: a call that warns has no recipe, as it warns every time."""
+
+
 def warn_user(text: str, category: type[Warning]) -> None:
     """Warn at the user's line."""
+    given_warnings[0] += 1
     place = user_place()
     if place is not None:
         warn_at(place, text, category)

@@ -5,7 +5,7 @@ cannot have one, takes the slow path, the function itself. A plan's form is the 
 and its layout.
 
 Invariant: the result of each function here follows from types and plain arguments alone. Functions
-that look at an array's data, write, or warn of more than a lost imaginary part are left out.
+that look at an array's data, or write, are left out. A call that warns gets no recipe.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.parts import filled, small_by_now
 from lazytensor.frontends.numpy.host.small import GROWING, NOTHING, at_once, lazy_if_large
 from lazytensor.frontends.numpy.ufuncs import plans
+from lazytensor.frontends.numpy.ufuncs.promotion import given_warnings
 
 Function = Callable[..., Any]
 Key = Any
@@ -45,10 +46,17 @@ _PLAIN_KEYS: Final[frozenset[type]] = frozenset(
 
 WITH_RECIPES: Final = frozenset(
     [
-        "all", "amax", "amin", "any", "argmax", "argmin", "astype", "clip", "concatenate", "copy",
-        "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "dot", "dstack",
-        "hstack", "inner", "kron", "max", "mean", "min", "outer", "prod", "ptp", "stack", "sum",
-        "tensordot", "vdot", "vstack", "where",
+        "all", "amax", "amin", "any", "append", "argmax", "argmin", "argsort", "around", "astype",
+        "average", "clip", "column_stack", "concatenate", "convolve", "copy", "correlate",
+        "count_nonzero", "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff",
+        "dot", "dstack", "einsum", "fft", "fft2", "fftn", "hstack", "ifft", "ifft2",
+        "ifftn", "inner", "irfft", "irfft2", "irfftn", "isclose", "isneginf", "isposinf",
+        "kron", "max", "mean", "median", "min", "nanargmax", "nanargmin", "nancumprod",
+        "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
+        "nanquantile", "nansum", "norm", "outer", "percentile",
+        "prod", "ptp", "quantile", "repeat", "rfft", "rfft2", "rfftn", "roll", "round", "sort",
+        "stack", "std", "sum", "take_along_axis", "tensordot", "tile", "trace", "trapezoid",
+        "tril", "triu", "var", "vdot", "vstack", "where",
     ]
 )  # fmt: skip
 """Functions and methods that may have recipes."""
@@ -182,9 +190,10 @@ def _learn(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    before = nodes_made()
+    before, warned = nodes_made(), given_warnings[0]
     result = slow(*args, **kwargs)
-    if nodes and not plans.suspended and _is_fresh(result) and not _may_warn(result, nodes):
+    is_plain = nodes and not plans.suspended and given_warnings[0] == warned
+    if is_plain and _is_fresh(result):
         recipe = learned((result.ref.node,), nodes, before)
         if recipe is not None and not any(result is x for x in args):
             recipe.form = type(result), result._shadow
@@ -194,12 +203,6 @@ def _learn(
 
 def _is_fresh(x: Any) -> bool:
     return type(x) in (ndarray, Scalar) and type(x.ref) is Cell and x._base is None
-
-
-def _may_warn(result: Any, nodes: list[Node]) -> bool:
-    """Whether NumPy may warn at each call: for no elements, or for lost imaginary parts."""
-    loses = result.ref.type.dtype.kind != "c"
-    return any(not n.type.size or (loses and n.type.dtype.kind == "c") for n in nodes)
 
 
 def _look(
