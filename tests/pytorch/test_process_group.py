@@ -190,6 +190,36 @@ TRAINING = {
     assert isinstance(net.q.weight, DTensor)
     found.append(net.q.weight.detach().full_tensor().double().sum().item())
     """,
+    "fully_shard, also copied along another axis": """
+    from torch.distributed.fsdp import fully_shard
+
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.up, self.down = nn.LayerNorm(8), nn.Linear(8, 32), nn.Linear(32, 8)
+
+        def forward(self, x):
+            return x + self.down(F.gelu(self.up(self.norm(x))))
+
+    mesh = init_device_mesh(device, (2, 2), mesh_dim_names=("copies", "parts"))
+    net = nn.Sequential(nn.Embedding(20, 8), Residual(), nn.Linear(8, 20)).to(device)
+    fully_shard(net[1], mesh=mesh)
+    fully_shard(net, mesh=mesh)
+    optimizer = torch.optim.AdamW(net.parameters(), 0.01)
+    for _ in range(2):
+        for is_last in (False, True):
+            words = torch.randint(0, 20, (8, 6))[me::n].to(device)
+            net.set_requires_gradient_sync(is_last)
+            guessed = net(words)[:, :-1].flatten(0, 1)
+            F.cross_entropy(guessed, words[:, 1:].flatten()).backward()
+        found.append(nn.utils.clip_grad_norm_(net.parameters(), 1.0).full_tensor().item())
+        optimizer.step()
+        optimizer.zero_grad()
+    if device == "lazytensor":  # no parameter of the block is whole between two steps
+        waiting = net[1]._get_fsdp_state()._fsdp_param_group.fsdp_params
+        assert all(p._unsharded_param.untyped_storage().size() == 0 for p in waiting)
+    found += [x.full_tensor().double().sum().item() for x in net.state_dict().values()]
+    """,
     "DTensor on a mesh of two axes": """
     mesh = init_device_mesh(device, (2, 2), mesh_dim_names=("data", "model"))
     x = torch.randn(8, 4)

@@ -15,6 +15,7 @@ import torch
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.lib.geometry import Ints, in_rows, order_of
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.random.randomness import DEVICE
@@ -113,6 +114,27 @@ def _read(storage: Any, file: Any, offset: Any, is_real_file: bool, element_size
     return storage
 
 
+def _resize(storage: Any, nbytes: int) -> Any:
+    """Drop the bytes of a storage, or give it as many zeros as it had bytes.
+
+    torch's `fully_shard` does so with the parameters of a layer that is not at work. Raises:
+    RuntimeError for any other size.
+    """
+    held = storage.handle
+    cell = held if held.__class__ is Cell else held.cell
+    whole: TensorType = cell.type
+    if nbytes not in (0, whole.nbytes):
+        raise RuntimeError(
+            f"resize_({nbytes}) of a storage on the device {DEVICE}: expected its size, "
+            f"{whole.nbytes} bytes, or 0; make a new tensor for another size"
+        )
+    storage.is_empty = nbytes == 0
+    if storage.is_empty:
+        one = np.zeros((), whole.dtype)
+        cell.put(leaf(np.broadcast_to(one, whole.shape), whole))  # takes the memory of one element
+    return storage
+
+
 def is_ours(device: Any) -> bool:
     """Whether it is the device's name."""
     return torch.device(device).type == DEVICE
@@ -125,6 +147,7 @@ STORAGE_METHODS: Final[dict[str, Method]] = {
     "to": _to,
     "__getitem__": lambda storage, place: to_host(storage)[place],
     "_set_from_file": _read,
+    "resize_": _resize,
     "_write_file": lambda storage, *args: to_host(storage)._write_file(*args),
     "data_ptr": lambda storage: (
         storage._cdata << 16
@@ -145,6 +168,8 @@ def _measured(theirs: Method) -> Method:
     """A method that works as it is once torch knows how many bytes there are."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if getattr(self, "is_empty", False):
+            return 0
         measure(self)
         return theirs(self, *args, **kwargs)
 
