@@ -29,7 +29,7 @@ from lazytensor.core.ir.op import element, leaf, scalar, starts
 GIVEN: Final = r"\b(Node|ViewStep)\b"
 """What a function gives that composes ops, or makes the step of a view."""
 OWN: Final = "approximation"
-"""The module of what ops are written in, which frontends do not need."""
+"""The module with the names that ops are written in, which frontends do not need."""
 
 
 def names(stem: str) -> list[str]:

@@ -99,7 +99,7 @@ def _row(name: str, what: str, make: Any, least: float) -> Row:
 
 
 def rows() -> list[Row]:
-    """The table of what frameworks do together."""
+    """The table of pipelines of several frameworks."""
     return [
         _row("score", "option quotes scored", scorer, 2.0),
         _row("train", "a training step on option quotes", trainer, 1.0),

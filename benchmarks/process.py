@@ -17,7 +17,7 @@ TIMEOUT = 900.0
 
 
 class Failed(RuntimeError):
-    """A child process did not end well; the message is the end of what it said."""
+    """A child process did not end well; the message is the end of its output."""
 
 
 @dataclass(frozen=True)

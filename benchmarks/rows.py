@@ -1,4 +1,4 @@
-"""The table of what must be reached, a row a promise."""
+"""The table of targets, a row for each."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LOG_INTERVAL: Final = 10
 
 
 def _loop(net: Any, optimizer: Any, loss: Callable[[], Any], every: int) -> Step:
-    """A step that updates the net's parameters and reads the loss at every so many steps."""
+    """A step that updates the net's parameters and reads the loss at regular intervals."""
     seen = [0]
 
     def step() -> None:

@@ -1,4 +1,4 @@
-"""`lazytensor demo` runs the examples both ways, and leaves pictures of what they found."""
+"""`lazytensor demo` runs the examples both ways, and leaves pictures of their results."""
 
 import subprocess
 from collections.abc import Callable

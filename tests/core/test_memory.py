@@ -1,4 +1,4 @@
-"""What recording keeps: small nodes, and nothing of what was dropped."""
+"""What recording keeps: small nodes, and nothing that was dropped."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ METHODS = {
     "astype": lambda x, np: x.astype(np.int32),
     "astype of the same": lambda x, np: x.astype(x.dtype) is x,
     "astype without a copy": lambda x, np: x.astype(x.dtype, copy=False) is x,
-    "astype of what a mask chose": lambda x, np: [
+    "astype of a masked read": lambda x, np: [
         (y := x[x > 1]).astype(x.dtype, order=order, copy=False) is y for order in "KACF"
     ],
     "astype unsafely refused": lambda x, np: x.astype(np.int32, casting="safe"),

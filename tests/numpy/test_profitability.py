@@ -232,7 +232,7 @@ PROGRAMS = {
     "a row replaced": (lambda x: replaced(x, first(x)), 2, 2),
     "rows picked": (lambda x: ops.gather(x, leaf(np.arange(3)), axes=(0,)), 6, 6),
     "all of it, turned": (lambda x: ops.transpose(x, axes=(1, 0)), 0, 80),
-    "a row of what is computed": (lambda x: first(ops.add(x, x)), 80, 80),
+    "a row of a computed array": (lambda x: first(ops.add(x, x)), 80, 80),
     "a sum": (lambda x: ops.reduce_sum(x, axes=(1,)), 0.4, 80),
     "what is computed, a row replaced": (lambda x: replaced(ops.add(x, x), first(x)), 82, 80),
 }

@@ -53,7 +53,7 @@ def data(numpys: Any) -> Any:
 
 
 def same(made: Any, expected: Any) -> None:
-    """Values, dtypes and shapes, or the exceptions, are the same; of what is lazy, layouts too."""
+    """Values, dtypes and shapes, or the exceptions, are the same; for lazy arrays, layouts too."""
     assert_same(real(made), expected, rtol=1e-15)
     if isinstance(made, Lazy):
         assert (made.strides, made.flags.c_contiguous) == (

@@ -48,7 +48,7 @@ def check(program: Program) -> None:
 
 
 def raised(program: Program, device: str) -> tuple[type, str]:
-    """The class and the text of what the program raises."""
+    """The class and the text of the program's error."""
     try:
         program(device)
     except (RuntimeError, IndexError, TypeError, ValueError) as error:

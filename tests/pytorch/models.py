@@ -16,7 +16,7 @@ DENSE = {
 
 
 class Sample(NamedTuple):
-    """How to build a model, and a batch of what it takes, its loss included, on the CPU."""
+    """How to build a model and a batch of its inputs on the CPU, its loss included."""
 
     build: Callable[[], torch.nn.Module]
     batch: Callable[[], dict[str, torch.Tensor]]

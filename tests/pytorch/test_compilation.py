@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[Any, tuple[int, ...]]] = {
 }  # fmt: skip
 
 
-# dynamo itself looks at `grad` of what lives across a break of its graph
+# dynamo itself looks at `grad` of tensors that live across a break of its graph
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 @pytest.mark.parametrize("name", CALLS)
 def test_results_gradients_and_buffers_are_torchs(name: str) -> None:

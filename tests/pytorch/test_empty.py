@@ -100,7 +100,7 @@ WHOLE: dict[str, Program] = {
 
 
 def outcome(program: Program, x: torch.Tensor) -> Any:
-    """Shapes, dtypes and elements of the results; the class and text of what is raised."""
+    """Shapes, dtypes and elements of the results; the class and text of an error."""
     try:
         made = tree_leaves(program(x))
     except (RuntimeError, IndexError, ValueError) as error:

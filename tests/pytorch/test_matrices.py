@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[int, Call]] = {
 
 
 def ended(program: Program, device: str) -> Any:
-    """The dtypes and shapes of what a program gives, or the class and the text of its error."""
+    """The dtypes and shapes of a program's results, or the class and the text of its error."""
     try:
         made = program(device)
     except (RuntimeError, TypeError) as error:

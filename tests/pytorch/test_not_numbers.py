@@ -145,7 +145,7 @@ LINEAR: dict[str, Function] = {
 
 
 def outcome(function: Function, x: torch.Tensor, device: str) -> Any:
-    """What it gives, or the class and the first words of what it raises."""
+    """The result, or the class and the first words of the error."""
     try:
         made = tree_leaves(function(x.to(device)))
         return [t.detach().cpu() for t in made]

@@ -44,7 +44,7 @@ TWO: dict[str, Callable[..., object]] = {
 
 
 def outcome(program: Program, device: str) -> object:
-    """What a program gives, or the class and text of what it raises."""
+    """A program's result, or the class and text of its error."""
     try:
         made = agreement.result(program, device)
     except (RuntimeError, TypeError) as error:

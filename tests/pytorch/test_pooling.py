@@ -17,7 +17,7 @@ WINDOWS: list[tuple[Any, ...]] = [
     (2, 3, 1, 1, True),
     (3, 1, 1, 2, False),
     (3, 2, 0, 2, True),
-    (5, 1, 2, 1, False),  # so many windows share an element that it is scattered
+    (5, 1, 2, 1, False),  # many windows share an element, so it is scattered
     ((1, 3), (2, 1), (0, 1), (1, 2), False),
 ]
 

@@ -1,4 +1,4 @@
-"""Training: losses equal to torch's own on the CPU, one cut a step, two compiles at the most."""
+"""Training: losses equal to torch's own on the CPU, one cut a step, at most two compiles."""
 
 import copy
 from collections.abc import Callable

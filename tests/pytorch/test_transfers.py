@@ -131,7 +131,7 @@ CALLS: dict[str, tuple[Any, Callable[[], tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
-# dynamo itself looks at `grad` of what is no leaf
+# dynamo itself looks at `grad` of tensors that are no leaves
 LOOKING = "ignore:The .grad attribute of a Tensor that is not a leaf"
 
 

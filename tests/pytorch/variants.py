@@ -67,7 +67,7 @@ def check_again(op: Any, sample: Any) -> None:
         return
     input, args, kwargs = tree_map(_detached, (sample.input, sample.args, sample.kwargs))
     for _ in range(2):
-        with suppress(RuntimeError, ValueError):  # of what is no longer sorted, or regular
+        with suppress(RuntimeError, ValueError):  # the variant is no longer sorted, or regular
             turned = tree_map(_turned, (input, args, kwargs))
             moved = tree_map(to_device, turned)
             rest = turned if op.name in ON_CPU else moved

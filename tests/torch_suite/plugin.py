@@ -59,7 +59,7 @@ def _look_at_once() -> None:
     leave = kind.__exit__
 
     def enter(self: Any) -> Any:
-        with contextlib.suppress(Exception):  # no error of what was recorded before
+        with contextlib.suppress(Exception):  # not an error of operations recorded before
             lazytensor.sync()
         eager_mode.attach()
         return self

@@ -42,4 +42,4 @@ MODULES: Final = (
     "linalg/tests/test_linalg.py",
     "linalg/tests/test_regression.py",
 )
-"""NumPy's test modules of what lazy arrays are to do."""
+"""NumPy's test modules for the functions that lazy arrays have."""

@@ -220,7 +220,7 @@ class Cell(Listed):
         return self.through(steps)
 
     def through(self, steps: Chain, type: TensorType | None = None) -> Cell | View:
-        """A view through `steps`; `type`, of what they show, if that is known."""
+        """A view through `steps`. `type`: that of the elements shown, if it is known."""
         if not steps:
             return self
         return View(self, steps if len(steps) == 1 else extend((), steps), type)
@@ -271,7 +271,7 @@ class View:
         return self.through(steps)
 
     def through(self, steps: Chain, type: TensorType | None = None) -> View:
-        """The same; `type`, of what is shown, if that is known."""
+        """The same. `type`: that of the elements shown, if it is known."""
         return View(self.cell, extend(self.chain, steps), type) if steps else self
 
 

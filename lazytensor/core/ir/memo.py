@@ -1,4 +1,4 @@
-"""Memories of what types and plain values decide; all are forgotten together."""
+"""Memories keyed by types and plain values; all are forgotten together."""
 
 from __future__ import annotations
 

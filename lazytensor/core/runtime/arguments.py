@@ -35,7 +35,7 @@ def can_be_shown(leaf: Node) -> bool:
 def seen_through(ref: Cell | View) -> np.ndarray | None:
     """What a view shows of values that the host can look at, for a look at once; else None.
 
-    To ask for its node's value would be a program, and a cut of whatever is pending.
+    Asking for its node's value would run a program and cut all that is pending.
     """
     if ref.__class__ is not View:
         return None

@@ -138,7 +138,7 @@ def _pad(run: Run, growth: Growth) -> None:
     if made.link.capacity < FIRST_CAPACITY:
         made = _with_much_room(lines, mine, family) or made
     if _wasted(made) > price_of(made.program.size):
-        raise Refused("most of what would be computed lies beyond its size")
+        raise Refused("most of the elements lie beyond its size")
     entry = cache.find(made.program)
     if entry.program is made.program:
         _prepare(run, entry, family, made)

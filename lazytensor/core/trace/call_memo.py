@@ -1,14 +1,14 @@
-"""Calls seen before: what they record, found by what of their arguments decides it.
+"""Plans of calls: the signatures that a call recorded, found again by its types and plain values.
 
-Data flow. A frontend reads what a call is given: arrays give nodes, whose types make a key with the
-values of everything else (`Reader`). A memory has the key's plan: the signatures that the first
-such call recorded, ready to be recorded again. What has no plan is done as the frontend does it,
-and a plan is made of what that recorded (`learned`); or the frontend traces the call's body, and
-keeps the composite of that in its memory.
+Data flow. A frontend reads a call's arguments (`Reader`): arrays give nodes, whose types make a key
+with the values of the other arguments. A memory has the key's plan: the signatures that the first
+such call recorded, ready to be recorded again. A call without a plan takes the frontend's own path,
+and a plan is made of the nodes that it recorded (`learned`); or the frontend traces the call's
+body, and keeps its composite in the memory.
 
 Invariants:
-- Only what follows from types and plain values alone has a plan. What looks at data, writes, warns,
-  or is checked while it runs has none: that is the frontend's to know.
+- A call has a plan only if its types and plain values determine what it records. A call that looks
+  at data, writes, warns, or is checked while it runs has none. The frontend knows which these are.
 - Keys tell True from 1 from 1.0, and 0.0 from -0.0: a plain value enters with its class.
 - Of nodes, a plan holds numbers only. Operands that may be one node are places, never identities:
   a call whose operands were one node teaches nothing.

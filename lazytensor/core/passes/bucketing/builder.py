@@ -148,7 +148,7 @@ class Builder:
         return self.add(ops.less, places, end, grown=(None,))
 
     def replaced(self, x: PaddedValue, axes: Sequence[int], number: Any) -> PaddedValue:
-        """`x` with a number, or a part that is one, in place of what lies beyond these axes."""
+        """`x` with a number, or a part that is one, in place of the elements beyond these axes."""
         for axis in axes:
             extent = x.grown[axis]
             if extent is not None:

@@ -34,7 +34,7 @@ def laid(b: Builder, line: Line, bits: PaddedValue) -> PaddedValue:
     end = max(axis for axis, extent in enumerate(grown) if extent is not None) + 1
     if prod(shape[: end - 1]) == 1:  # places are the same with room
         return b.add(ops.reshape, bits, shape=shape, grown=grown)
-    rows = (prod(shape[:end]), *shape[end:])  # of what lies together with room, too
+    rows = (prod(shape[:end]), *shape[end:])  # of axes that lie together, room included
     lines = b.add(ops.reshape, bits, shape=rows, grown=(None,) * len(rows))
     return b.add(ops.gather, lines, _places(b, shape[:end], grown[:end]), axes=(0,), grown=grown)
 

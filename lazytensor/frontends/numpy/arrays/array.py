@@ -185,7 +185,7 @@ def wrap_result(node: Node) -> Any:
 
 
 def wrap_view(ref: Cell | View, shadow: np.ndarray | None, owner: Lazy) -> ndarray:
-    """A view of what `owner` holds."""
+    """A view of the data of `owner`."""
     return showing(ndarray, ref, shadow, owner if owner._base is None else owner._base)
 
 

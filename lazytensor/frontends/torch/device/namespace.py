@@ -11,7 +11,7 @@ import torch
 from lazytensor.core.device import backend
 from lazytensor.core.observe import events
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- part of what the module offers
+from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- the module offers it
     Event,
     Stream,
     current_stream,

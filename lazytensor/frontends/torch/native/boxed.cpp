@@ -474,7 +474,7 @@ void set_handle(const py::object& storage, const py::object& handle) {
   point(THPStorage_Unpack(storage.ptr()), pointing_to(handle.ptr()));
 }
 
-// Whether a tensor of the device has at most so many elements, and the host has them.
+// Whether a tensor of the device is within a bound of elements, and the host has them.
 bool is_at_hand(const at::Tensor& tensor, int64_t bound) {
   return EagerCall::may_have_memory(tensor, bound) &&
          EagerCall::alias_of(tensor).defined();

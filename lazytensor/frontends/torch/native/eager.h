@@ -87,7 +87,7 @@ struct EagerRow {
   int size_at = -1;       // the argument that is the result's shape
   int end_at = -1;        // of numbers in a row: where they end; before it where they start
   int table_at = -1;      // a matrix that the others are multiplied by, or a table
-  int chance_at = -1;     // of what may draw: it does so with a chance above zero
+  int chance_at = -1;     // of an operator that may draw: it does so with a chance above zero
   bool is_copy = false;   // operands and the result may be the CPU's
   bool is_linear_backward = false;
   bool is_lookup = false;
