@@ -44,9 +44,9 @@ def clip(
     node = operand(a)
     low, high = _limit(a_min, node, -1), _limit(a_max, node, 1)
     kind = _clip_dtype(node, low, high, kwargs.get("dtype"))
+    low, high = (None if x is None else _as(x, kind) for x in (low, high))
     casting = kwargs.get("casting", "same_kind")
     check_out(out, kind, casting)
-    low, high = (None if x is None else _as(x, kind) for x in (low, high))
     try:
         made = _clipped(convert(node, kind), low, high)
     except ShapeError as error:
