@@ -118,6 +118,20 @@ def test_both_are_timed_again_at_doubling_intervals(faster: float) -> None:
     assert all(b > 1.5 * a for a, b in pairwise(gaps))
 
 
+def test_one_slow_run_of_the_faster_tier_changes_nothing() -> None:
+    trial = begun(3 * XLAS, 1000)
+    for _ in range(200):
+        run(trial, 3 * XLAS, XLAS)
+    assert trial.is_decided()
+    while trial.is_decided():  # until both are timed again
+        run(trial, 3 * XLAS, XLAS)
+    trial.compiled(99 * XLAS)
+    for _ in range(TRIALS):
+        assert not trial.interprets()
+        run(trial, 3 * XLAS, XLAS)
+    assert trial.known[1] == XLAS
+
+
 @pytest.mark.parametrize("host", [0.5, 2.0])
 def test_what_has_become_faster_is_found(host: float) -> None:
     trial = begun(host * XLAS, 1000)

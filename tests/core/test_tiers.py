@@ -11,8 +11,9 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
-from lazytensor.core.runtime import cost_model, tier_timing
+from lazytensor.core.runtime import background, cost_model, executor, tier_timing, tiers
 from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.processes import run
@@ -132,6 +133,29 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
         assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
     assert counts("interpreted") == [before + trials + rest + 1]
     assert counts("compiles", "cache_hits") == [1, 2 * trials]  # one is the compile's
+
+
+@pytest.mark.one_memory
+def test_a_run_is_timed_once_the_earlier_ones_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    let_xla_be_better(monkeypatch)
+    ready: list[bool] = []
+
+    def looking(run: Run, entry: Entry) -> None:
+        if tiers.is_timed(entry):
+            ready.extend(
+                x.value.is_ready() for x in run.found.leaves if hasattr(x.value, "is_ready")
+            )
+        execute(run, entry)
+
+    execute = executor._execute
+    monkeypatch.setattr(executor, "_execute", looking)
+    x = leaf(np.ones((500, 500)))
+    while counts("cache_hits")[0] < 12 * policy.TRIALS:
+        x = ops.contract(x, x, "ij", "jk", "ik") * 0.002
+        sync(x)
+        background.drain()
+    assert len(ready) > policy.TRIALS
+    assert all(ready)
 
 
 @pytest.mark.one_memory

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from lazytensor.core.device import interrupts
 from lazytensor.core.device.backend import backend
@@ -67,16 +69,28 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
 
 
 def _try(run: Run, entry: Entry) -> None:
-    """Run the executable, and time it, results waited for."""
+    """Run the executable, and time it, results waited for.
+
+    The programs that make its inputs are waited for before, as they may have been started long ago.
+    """
+    with locking.outside():
+        _wait_for(leaf.value for leaf in run.found.leaves)
     start = time.perf_counter()
     _execute(run, entry)
     values = [node.value for node in run.outputs if node.value.__class__ is not Failure]
     with locking.outside():
-        for value in values:
-            backend().wait(value.buffer if value.__class__ is Padded else value)
+        _wait_for(values)
         seconds = time.perf_counter() - start
     if entry.trial.is_open():  # else another thread was first
         entry.trial.compiled(seconds * run.room)
+
+
+def _wait_for(values: Iterable[Any]) -> None:
+    """Return when the device has these values."""
+    for value in values:
+        buffer = value.buffer if value.__class__ is Padded else value
+        if buffer.__class__ is not np.ndarray:
+            backend().wait(buffer)
 
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:

@@ -133,9 +133,11 @@ class Trial:
         return self._seconds(HOST) < MARGIN * self._seconds(XLA)
 
     def _is_tried(self, tier: int) -> bool:
-        """Whether a tier is under trial, and may be."""
+        """Whether a tier is under trial, and may be: the one that was chosen costs nothing more."""
         if self._tried != tier:
             return False
+        if tier == XLA and not self._best[HOST] < MARGIN * self._best[XLA]:
+            return True
         mine, other = self._seconds(tier), self._seconds(1 - tier)
         loss = 0.0 if inf in (mine, other) else max(mine - other, 0.0) * self._left
         return self._lost + loss <= TRYING_SHARE * self._spent
