@@ -73,8 +73,7 @@ def _try(run: Run, entry: Entry) -> None:
 
     The programs that make its inputs are waited for before, as they may have been started long ago.
     """
-    with locking.outside():
-        _wait_for(leaf.value for leaf in run.found.leaves)
+    _wait_for(leaf.value for leaf in run.found.leaves)  # with the lock: the executable stays
     start = time.perf_counter()
     _execute(run, entry)
     values = [node.value for node in run.outputs if node.value.__class__ is not Failure]

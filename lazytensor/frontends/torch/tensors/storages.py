@@ -131,7 +131,7 @@ def _resize(storage: Any, nbytes: int) -> Any:
     storage.is_empty = nbytes == 0
     if storage.is_empty:
         one = np.zeros((), whole.dtype)
-        cell.put(leaf(np.broadcast_to(one, whole.shape), whole))  # takes the memory of one element
+        cell.write(leaf(np.broadcast_to(one, whole.shape), whole))  # the memory of one element
     return storage
 
 
