@@ -57,27 +57,25 @@ def _replaced(name: str, filler: float) -> Function:
     return reduce
 
 
-def _of_floats(name: str, filler: float) -> Callable[[Reduction], Function]:
-    """The decorator of a counterpart of `nan…`: floats are its own, others those of `name`.
+def _of_floats(name: str, filler: float, function: Reduction) -> Function:
+    """The counterpart of `nan…`: `function` for floats, `name` for others.
 
-    It gets the call's arguments, the operand's node and the result of `name` with `filler` for NaN.
+    `function` gets the call's arguments, the operand's node, and what computes `name` with `filler`
+    for NaN.
     """
-    real, plain = getattr(np, f"nan{name}"), reductions.LAZY[name]
+    plain = reductions.LAZY[name]
 
-    def decorate(function: Reduction) -> Function:
-        @like(real)
-        def reduce(given: Given) -> Any:
-            node = operand(given.a)
-            if node.type.dtype.kind == "c":
-                raise Unsupported(f"nan{name}: complex numbers")
-            if node.type.dtype.kind not in "fV":
-                return plain(**vars(given))
-            found = {**vars(given), "a": wrap(_without(node, filler)), "out": None}
-            return function(given, node, lambda: plain(**found))
+    @like(getattr(np, f"nan{name}"))
+    def reduce(given: Given) -> Any:
+        node = operand(given.a)
+        if node.type.dtype.kind == "c":
+            raise Unsupported(f"nan{name}: complex numbers")
+        if node.type.dtype.kind not in "fV":
+            return plain(**vars(given))
+        found = {**vars(given), "a": wrap(_without(node, filler)), "out": None}
+        return function(given, node, lambda: plain(**found))
 
-        return reduce
-
-    return decorate
+    return reduce
 
 
 def _extreme(given: Given, node: Node, plain: Callable[[], Any]) -> Any:
@@ -162,10 +160,10 @@ def _spread(real_function: Function, plain: Function) -> Function:
 
 
 LAZY: dict[str, Function] = named(
-    _of_floats("argmax", -math.inf)(_position),
-    _of_floats("argmin", math.inf)(_position),
-    _of_floats("max", -math.inf)(_extreme),
-    _of_floats("min", math.inf)(_extreme),
+    _of_floats("argmax", -math.inf, _position),
+    _of_floats("argmin", math.inf, _position),
+    _of_floats("max", -math.inf, _extreme),
+    _of_floats("min", math.inf, _extreme),
     nanmean,
     _spread(np.nanstd, statistics.LAZY["std"]),
     _spread(np.nanvar, statistics.LAZY["var"]),

@@ -230,8 +230,12 @@ def check_positions(out: Any) -> None:
         raise HostOnly("positions are int64")
 
 
-def _running(real: Function, op: Op, of_flags: Op) -> Function:
-    """`cumsum` and `cumprod`. `of_flags`: whether any, or all, have been true so far."""
+OF_FLAGS: Final[dict[Op, Op]] = {ops.cumsum: ops.cummax, ops.cumprod: ops.cummin}
+"""Running sums and products of flags: whether any, or all, have been true so far."""
+
+
+def _running(real: Function, op: Op) -> Function:
+    """`cumsum` and `cumprod`."""
 
     @like(real)
     def accumulate(given: Given) -> Any:
@@ -241,7 +245,7 @@ def _running(real: Function, op: Op, of_flags: Op) -> Function:
         if given.dtype is None and given.out is not None:
             kind = given.out.dtype
         node = recast(node, kind)
-        made = (of_flags if node.type.dtype == BOOL else op)(node, axis=place)
+        made = (OF_FLAGS[op] if node.type.dtype == BOOL else op)(node, axis=place)
         check("accumulate", [node], made, axes=(place,), running=True)
         result = deliver(made, given.out)
         if given.out is None and result.ndim > 1:
@@ -291,8 +295,8 @@ LAZY: dict[str, Function] = named(
     _position(np.argmax, ops.argmax, ops.complex_argmax),
     _position(np.argmin, ops.argmin, ops.complex_argmin),
     count_nonzero,
-    _running(np.cumprod, ops.cumprod, ops.cummin),
-    _running(np.cumsum, ops.cumsum, ops.cummax),
+    _running(np.cumprod, ops.cumprod),
+    _running(np.cumsum, ops.cumsum),
     _total(np.prod, ops.reduce_prod, ops.multiply, (ops.reduce_and, ops.and_)),
     ptp,
     _total(np.sum, ops.reduce_sum, ops.add, (ops.reduce_or, ops.or_)),

@@ -64,8 +64,6 @@ RUNNING: Final = {
     "logical_and": ops.cummin,
     "logical_or": ops.cummax,
 }
-OF_FLAGS: Final = {ops.cumsum: ops.cummax, ops.cumprod: ops.cummin}
-"""Running sums and products of flags: whether any, or all, have been true so far."""
 SCATTERED: Final = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
@@ -198,7 +196,7 @@ def _accumulate(
             kind = reductions.sum_dtype(kind)
         target = out[0] if isinstance(out, tuple) else out
         if kind == BOOL:
-            op = OF_FLAGS.get(op, op)
+            op = reductions.OF_FLAGS.get(op, op)
         node = recast(node, kind)
         made = op(node, axis=place)
         check("accumulate", [node], made, axes=(place,), running=True)
