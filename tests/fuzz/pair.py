@@ -6,7 +6,6 @@ import re
 import warnings
 import zlib
 from itertools import combinations
-from math import inf
 from typing import Any
 
 import numpy
@@ -16,8 +15,8 @@ import lazytensor.numpy
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
-from lazytensor.frontends.numpy.host.bound import put_back
-from lazytensor.frontends.numpy.host.profitability import account
+from lazytensor.frontends.numpy.host.bound import put_back, raise_to
+from lazytensor.frontends.numpy.host.profitability import raising
 from lazytensor.sharding import mark_sharding
 from tests.fuzz.test_barriers import usual
 
@@ -171,9 +170,9 @@ def count_as_small(elements: int) -> None:
     """Let lazy arrays of up to `elements` elements count as small until changed again."""
     put_back()
     if elements:
-        account().largest = elements
-        account()._raise(account().interval)
-        account().until = inf
+        raise_to(elements + 1)
+        for call in raising:
+            call()
 
 
 def _wild(x: Any) -> bool:

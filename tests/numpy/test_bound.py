@@ -170,3 +170,12 @@ def test_an_account_hears_only_of_numpys_cuts(
     mine.seconds = 0.0
     work()
     assert (is_raised() or mine.seconds != 0.0) is counts
+
+
+def test_a_bound_is_raised_for_some_seconds() -> None:
+    """Then recording is tried again, also where a loop calls nothing that records."""
+    raise_to(3 * BOUND, 60.0)
+    assert not is_lazy(2 * BOUND)
+    raise_to(3 * BOUND, 0.0)
+    assert is_lazy(2 * BOUND)
+    assert not is_raised()

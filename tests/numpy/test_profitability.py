@@ -1,5 +1,6 @@
 """An account of recording: arrays count as small where it has lost, for a while, in its thread."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -19,8 +20,8 @@ from lazytensor.core.runtime.scheduler import sync
 from lazytensor.core.runtime.shape_buckets import Family, Growth
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host import profitability
-from lazytensor.frontends.numpy.host.bound import is_raised, put_back, setting
-from lazytensor.frontends.numpy.host.profitability import Account
+from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
+from lazytensor.frontends.numpy.host.profitability import FIRST_INTERVAL, Account
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA
@@ -34,7 +35,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(profitability, "MOST_SECONDS", 1.0)
-    monkeypatch.setattr(cost_model, "SECONDS_PER_OPERATION", 0.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_RECORDING", 0.0)
     monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", RECORDING)
     yield
     put_back()
@@ -64,13 +65,14 @@ def chain(size: int, length: int) -> Entry:
 def test_arrays_on_which_recording_loses_count_as_small_for_a_while() -> None:
     account = Account()
     losing = entry(2 * BOUND, 0.0)
-    for interval in (1e-9, 2e-9):
+    for interval in (60.0, 120.0):
         account.interval = interval
         account.note(losing)
         assert settings.small == 2 * BOUND + 1
         assert account.interval == 2 * interval
-        account.until = account.worked = 0.0
-        account.look()
+        account.note(entry(3 * BOUND, 0.0))  # it was lazy before: that is no further trial
+        assert account.interval == 2 * interval
+        raise_to(settings.small, 0.0)
         assert settings.small == BOUND
 
 
@@ -91,7 +93,7 @@ def test_what_is_gained_later_shortens_the_interval() -> None:
     account = Account()
     account.interval = 8.0
     account.note(entry(2 * BOUND, RECORDING + 0.1))
-    assert account.interval == 1.0
+    assert account.interval == FIRST_INTERVAL / 2
 
 
 def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
@@ -139,6 +141,18 @@ def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
     assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
 
+def test_while_a_program_is_compiled_recording_it_loses() -> None:
+    account = Account()
+    waiting = chain(2 * BOUND, 1)
+    waiting.spent = 2 * RUN
+    for _ in range(ENOUGH):
+        account.note(waiting)
+    assert settings.small == BOUND
+    waiting.job = object()
+    account.note(waiting)
+    assert settings.small == 2 * BOUND + 1
+
+
 def test_one_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profitability, "MOST_SECONDS", LOSS_SECONDS / TRIALS)
     account, losing = Account(), entry(2 * BOUND, 0.0)
@@ -163,12 +177,11 @@ def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
         assert settings.small == size + 1
     account.note(entry(2 * BOUND, 0.0))
     assert (settings.small, setting()) == (3 * BOUND + 1, BOUND)
-    account.until = 1e-9
-    account.look()
+    raise_to(3 * BOUND + 1, 0.05)
+    time.sleep(0.06)
     assert settings.small == 3 * BOUND + 1  # the process has not worked for so long
-    account.until = account.worked = 1e-9
-    account.look()
-    assert settings.small == BOUND
+    while settings.small > BOUND:
+        pass  # works
 
 
 def test_loops_over_parts_count_too() -> None:
@@ -203,7 +216,6 @@ def test_what_a_user_sets_holds(chosen: int) -> None:
     losing = entry(2 * BOUND, 0.0)
     account.note(losing)
     settings.small = chosen
-    account.look()
     assert settings.small == chosen
     assert not is_raised()
     if not chosen:

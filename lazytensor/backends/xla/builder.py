@@ -59,8 +59,8 @@ class Value:
 
     `constant`: its value if known (a baked slot). `opaque`: the constant is hidden from XLA, which
     would reassociate (x + 1e16) - 1e16. `stored`: it is an input, and so in memory. `shared`:
-    several instructions use it. `update`: the last write into it, (value, starts, strides), unless
-    the result is an output. `turned`: (source, axes) if it is a transpose. `folded`: the value
+    several instructions use it. `update`: the last write into it, (value, starts, strides), if
+    nothing else of it is needed. `turned`: (source, axes) if it is a transpose. `folded`: the value
     whose first axes it has as one. `parts`: its real and imaginary parts, if known.
     """
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +12,7 @@ from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.builder import Builder, Value
 from lazytensor.backends.xla.callbacks import Callback, called, can_be_called
 from lazytensor.backends.xla.limits import Refused
+from lazytensor.core import ops
 from lazytensor.core.device import gil
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.composite import Composite
@@ -119,7 +118,8 @@ def emit(
     """Emit the instructions of `program` at the insertion point; its results."""
     values: list[Any] = []
     inputs, scalars = iter(parameters), iter(slots)
-    uses = Counter(chain.from_iterable(operands for _, operands, _, _ in program.instructions))
+    uses = _uses(program)
+    starts = dict(zip(program.slots, slots, strict=True))
     kept = {i for i in program.outputs if not isinstance(program.instructions[i][3], tuple)}
     for i, (op, operands, attrs, type) in enumerate(program.instructions):
         gil.rest()
@@ -139,11 +139,37 @@ def emit(
             except Refused as refused:
                 refused.op, refused.place = op.name, places[i] if places else None
                 raise
-            if i in kept:
-                values[i].update = None
-            if isinstance(values[i], Value):
-                values[i].shared = uses[i] > 1 or i in kept
+            made = values[i]
+            if isinstance(made, Value):
+                made.shared = len(uses[i]) > 1 or i in kept
+                if i in kept or not all(_is_reread(program, made, i, j, starts) for j in uses[i]):
+                    made.update = None
     return [values[i] for i in program.results]
+
+
+def _uses(program: Program) -> list[list[int]]:
+    """Per instruction, those that use its result."""
+    found: list[list[int]] = [[] for _ in program.instructions]
+    for i, (_, operands, _, _) in enumerate(program.instructions):
+        for operand in operands:
+            found[operand].append(i)
+    return found
+
+
+def _is_reread(
+    program: Program, written: Value, at: int, use: int, starts: Mapping[int, Value]
+) -> bool:
+    """Whether a use of an array, written by instruction `at`, needs no more than what was written.
+
+    It takes that very slice, or writes on.
+    """
+    op, operands, attrs, _ = program.instructions[use]
+    if op is ops.update_slice:
+        return operands[0] == at
+    start = starts.get(operands[1]) if op is ops.slice else None
+    if written.update is None or start is None or start.constant is None:
+        return False
+    return written.update[1:] == (tuple(start.constant.tolist()), attrs[1])
 
 
 def emit_body(emitter: Emitter, body: Program, operands: Sequence[Value]) -> list[Value]:

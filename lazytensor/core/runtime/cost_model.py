@@ -20,6 +20,7 @@ from lazytensor.core.policy import (
     SECONDS_PER_CALL,
     SECONDS_PER_ELEMENT,
     SECONDS_PER_OPERATION,
+    SECONDS_PER_RECORDING,
     TRYING_SHARE,
 )
 from lazytensor.core.runtime.program_cache import Entry, cache
@@ -118,7 +119,7 @@ def _fetching(run: Run) -> float:
 
 def recording_seconds(program: Costs) -> float:
     """Seconds that recording, cutting and starting a program take."""
-    return program.size * SECONDS_PER_OPERATION + SECONDS_PER_CALL
+    return program.size * SECONDS_PER_RECORDING + SECONDS_PER_CALL
 
 
 def comes_once(entry: Entry) -> bool:

@@ -16,7 +16,6 @@ from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends, ndarr
 from lazytensor.frontends.numpy.host import access_counters, parts
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.fallback import on_host, real
-from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.host.small import NUMBERS, lazy_if_large
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.indexing.masked import Masked
@@ -84,7 +83,6 @@ def both(function: ufunc, host: Host) -> tuple[Any, Any]:
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
     if differing and is_raised() and type(x) in _LAZY_CLASSES and type(other) is not Masked:
-        account().look()
         known = parts.small_now(x)
         if known is not None and (given := parts.small_now(other)) is not None:
             return lazy_if_large(host(known, given))

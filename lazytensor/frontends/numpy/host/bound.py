@@ -2,8 +2,8 @@
 
 Three things determine it, and none changes another:
 - The user's setting is what was assigned to `settings.small`. It holds for every thread.
-- A thread's account of profit and loss (`profitability.py`) raises the bound for that thread. The
-  user's next assignment ends that.
+- A thread's account of profit and loss (`profitability.py`) raises the bound for that thread and
+  for some seconds. The user's next assignment ends that.
 - A tracer makes everything lazy in its thread while its call lasts.
 
 `settings.small` reads as the calling thread's bound. While no thread has a bound of its own, it is
@@ -16,8 +16,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import get_ident
-from typing import ClassVar, Final
+from time import perf_counter, process_time
+from typing import Final
 
 from lazytensor.core.settings import Settings, settings
 
@@ -27,17 +29,37 @@ assigns a setting: the others then look up theirs and find none."""
 _tracing: Final[set[int]] = set()
 """Threads with a tracer's call under way."""
 _noting: Final = threading.Lock()
+_assignments: Final = [0]
+"""How often `settings.small` was set while a thread had a bound of its own."""
 
 
-class _Own(threading.local):
-    traces: int = 0
-    raised: int = 0
-    since: int = 0
+class _State:
+    """A thread's bound.
+
+    `traces`: its tracer calls under way. `raised`: its raised bound, 0 for none. `since`: the
+    number of assignments to the setting when it was raised. It is raised until `until`, and until
+    the process has worked until `worked`: a process that mostly waits would spend most of its work
+    on trials.
+    """
+
+    __slots__ = ("raised", "since", "traces", "until", "worked")
+
+    def __init__(self) -> None:
+        self.traces = self.raised = self.since = 0
+        self.until = self.worked = 0.0
 
 
-_own: Final = _Own()
-"""The calling thread's tracer calls under way, its raised bound (0: none), and the number of
-assignments to the setting when the bound was raised."""
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.state = _State()
+
+
+_thread: Final = _Thread()
+
+
+def _own() -> _State:
+    """The calling thread's."""
+    return _thread.state
 
 
 def setting() -> int:
@@ -47,20 +69,19 @@ def setting() -> int:
 
 
 class _ByThread(Settings):
-    """Settings while a thread has a bound of its own. `assignments`: how often `small` was set."""
-
-    assignments: ClassVar[int] = 0
+    """Settings while a thread has a bound of its own."""
 
     @property
     def small(self) -> int:
-        if _own.traces:
+        own = _own()
+        if own.traces:
             return 0
-        return _own.raised if is_raised() else setting()
+        return own.raised if _holds(own) and not _is_over(own) else setting()
 
     @small.setter
     def small(self, elements: int) -> None:
         vars(self)["small"] = elements
-        _ByThread.assignments += 1
+        _assignments[0] += 1
         with _noting:  # no bound is raised any longer, in threads that have ended either
             differing.intersection_update(_tracing)
             _choose_class()
@@ -68,39 +89,66 @@ class _ByThread(Settings):
 
 def is_raised() -> bool:
     """Whether arrays that are lazy by the user's setting count as small in this thread."""
-    return _own.raised > 0 and not _own.traces and _own.since == _ByThread.assignments
+    own = _own()
+    return not own.traces and _holds(own)
 
 
-def raise_to(elements: int) -> None:
-    """Raise this thread's bound, until the user assigns a setting or `put_back` is called."""
-    _own.raised, _own.since = elements, _ByThread.assignments
+def _holds(own: _State) -> bool:
+    """Whether a bound is raised, and nothing was assigned to the setting since."""
+    return own.raised > 0 and own.since == _assignments[0]
+
+
+def raise_to(elements: int, seconds: float = inf) -> None:
+    """Raise this thread's bound for some seconds of work.
+
+    The user's next assignment and `put_back` end that.
+    """
+    own = _own()
+    own.raised, own.since = elements, _assignments[0]
+    own.until, own.worked = perf_counter() + seconds, process_time() + seconds
     _note()
+
+
+def _is_over(own: _State) -> bool:
+    """Whether the calling thread's bound was raised for long enough. It is put back then."""
+    if perf_counter() < own.until:
+        return False
+    left = own.worked - process_time()
+    if left > 0:
+        own.until = perf_counter() + left
+        return False
+    put_back()
+    return True
 
 
 def put_back() -> None:
     """Let this thread's bound be the user's setting again."""
-    _own.raised = 0
+    _own().raised = 0
     _note()
 
 
 @contextmanager
 def everything_lazy() -> Iterator[None]:
     """Make arrays of this thread lazy however small they are."""
-    _own.traces += 1
-    _note()
+    _count_trace(1)
     try:
         yield
     finally:
-        _own.traces -= 1
-        _note()
+        _count_trace(-1)
+
+
+def _count_trace(step: int) -> None:
+    own = _own()
+    own.traces += step
+    _note()
 
 
 def _note() -> None:
     """Update `differing` and the settings' class to this thread's bound."""
-    me = get_ident()
+    me, traces = get_ident(), _own().traces
     with _noting:
-        (_tracing.add if _own.traces else _tracing.discard)(me)
-        (differing.add if _own.traces or is_raised() else differing.discard)(me)
+        (_tracing.add if traces else _tracing.discard)(me)
+        (differing.add if traces or is_raised() else differing.discard)(me)
         _choose_class()
 
 

@@ -281,9 +281,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
     Lazy arrays stay lazy when the bound is raised (`profitability.py`), so their size is checked
     again. A mask's result gets its size late, and its program seldom runs again.
     """
-    if differing and is_raised():
-        account().look()
-    elif not any(type(x) is Masked for x in args):
+    if not (differing and is_raised()) and not any(type(x) is Masked for x in args):
         return None
     if kwargs and not all_stay(kwargs.values()):
         return None
@@ -312,7 +310,6 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
 
     For a raised bound only. The memory is lent, as more writes will follow.
     """
-    account().look()
     return _into(x, (other,), lambda part, given: operator(part, *given))
 
 
@@ -324,7 +321,6 @@ def filled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     rest = {name: x for name, x in kwargs.items() if name != "out"}
     if type(out) is not ndarray or is_read_only(out) or not all_stay(rest.values()):
         return False
-    account().look()
     return _into(out, args, lambda part, given: function(*given, out=part, **rest))
 
 

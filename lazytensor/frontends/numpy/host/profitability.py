@@ -3,7 +3,8 @@
 Recording usually pays from `settings.small` elements. A loop that does few operations on larger
 arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
 A run of a program gains what XLA saves, and loses what recording costs. XLA saves nothing where
-all arrays are small, and where every program is new because sizes differ each time. When a thread
+all arrays are small, where every program is new because sizes differ each time, and while a program
+is compiled in the background. When a thread
 has lost `LOSS_SECONDS`, arrays of that size count as small in that thread. It tries recording again
 at doubling intervals, which bounds the price of trying. Loops over elements of lazy arrays whose
 memory is lent lose a little by each access. So does a result whose size a mask decides, as it is
@@ -18,7 +19,6 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from sys import _getframe
-from time import perf_counter, process_time
 from types import FrameType
 from typing import Final
 
@@ -27,10 +27,12 @@ from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
+from lazytensor.frontends.numpy.host.bound import is_raised, raise_to, setting
 
 MOST_SECONDS: Final = LOSS_SECONDS / TRIALS
 """Cap on the loss of one run, so that a busy machine does not decide."""
+FIRST_INTERVAL: Final = 1.0
+"""Seconds of work after which recording is tried again for the first time."""
 raising: Final[list[Callable[[], object]]] = []
 """Called when the bound is raised, as memos of calls on larger arrays may no longer hold."""
 
@@ -38,17 +40,16 @@ raising: Final[list[Callable[[], object]]] = []
 class Account:
     """What recording has gained in one thread, in seconds, for arrays just larger than the bound.
 
-    `largest`: elements of the largest array that has lost. The bound is raised until `until`, and
-    until the process has worked until `worked`: a process that mostly waits would spend most of its
-    work on trials. `settles`: whether pending operations are computed once. An automatic cut may
+    `largest`: elements of the largest array that has lost. `interval`: seconds for which the bound
+    was raised last. `settles`: whether pending operations are computed once. An automatic cut may
     leave the first operation of a round pending, on which all rounds depend.
     """
 
-    __slots__ = ("interval", "largest", "seconds", "settles", "until", "worked")
+    __slots__ = ("interval", "largest", "seconds", "settles")
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
-        self.interval, self.until, self.worked = 1.0, 0.0, 0.0
+        self.interval = FIRST_INTERVAL / 2.0
         self.settles = False
 
     def note(self, entry: Entry, is_observed: bool = True, room: float = 1.0) -> None:
@@ -67,10 +68,10 @@ class Account:
         gain = -cost_model.recording_seconds(entry)
         if not is_small and not cost_model.comes_once(entry):
             saved = entry.trial.saved()
-            if saved is None:  # the most that XLA may save
-                gain = min(gain + cost_model.once(entry), 0.0)
-            else:
+            if saved is not None:
                 gain += saved / room
+            elif entry.job is None:  # the most that XLA may save
+                gain = min(gain + cost_model.once(entry), 0.0)
         self._add(max(gain, -MOST_SECONDS), largest, not is_observed)
 
     def lost(self, seconds: float, size: int) -> None:
@@ -90,28 +91,18 @@ class Account:
         if gain < 0:
             self.largest = max(self.largest, size)
         if self.seconds > LOSS_SECONDS:  # a cap, so that old gains cannot hide new losses
-            self.seconds, self.interval = LOSS_SECONDS, 1.0
+            self.seconds, self.interval = LOSS_SECONDS, FIRST_INTERVAL / 2.0
         elif self.seconds < -LOSS_SECONDS:
-            self._raise(self.interval)
+            self._raise()
             self.settles = automatic
 
-    def _raise(self, seconds: float) -> None:
-        raise_to(max(self.largest, setting()) + 1)
+    def _raise(self) -> None:
+        if not is_raised():  # recording was tried again, and has lost again
+            self.interval *= 2.0
+        raise_to(max(self.largest, setting()) + 1, self.interval)
         self.seconds, self.largest = 0.0, 0
-        self.until = perf_counter() + seconds
-        self.worked = process_time() + seconds
-        self.interval *= 2.0
         for call in raising:
             call()
-
-    def look(self) -> None:
-        """Put the bound back if it is time to try again."""
-        if is_raised() and perf_counter() > self.until:
-            left = self.worked - process_time()
-            if left > 0:
-                self.until = perf_counter() + left
-            else:
-                put_back()
 
 
 class _Thread(threading.local):

@@ -18,8 +18,6 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow
-from lazytensor.frontends.numpy.host.bound import differing, is_raised
-from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 
 NOTHING: Final = object()
@@ -32,9 +30,8 @@ _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, ty
 
 def stays(array: np.ndarray) -> bool:
     """Whether a real array is too small to be made lazy."""
-    if differing and is_raised():
-        account().look()
-    return array.size < settings.small
+    small: int = settings.small
+    return array.size < small
 
 
 def all_stay(values: Iterable[Any]) -> bool:

@@ -1,0 +1,64 @@
+"""Rounds of a stencil: what one round writes, the next reads from memory."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.module import module_of
+from lazytensor.core.ir.assumptions import Assumptions
+from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import cut
+from lazytensor.core.ops.basic_index import window
+
+pytestmark = pytest.mark.usefixtures("compiled")
+
+SHAPE = (40, 40)
+INNER = slice(1, -1)
+EARLIER, LATER = slice(None, -2), slice(2, None)
+
+
+def read(x: Node, *key: slice) -> Node:
+    return window(SHAPE, key).read(x)
+
+
+def jacobi(x: Node, y: Node) -> Node:
+    """`y` with the mean of the four neighbours in `x` and of `x` itself."""
+    inner = read(x, INNER, INNER) + read(x, INNER, EARLIER) + read(x, INNER, LATER)
+    inner = inner + read(x, EARLIER, INNER) + read(x, LATER, INNER)
+    return window(SHAPE, (INNER, INNER)).write(y, inner * 0.2)
+
+
+def scaled(x: Node, y: Node) -> Node:
+    """`x` with its inner part computed from that part alone; nothing reads the rest."""
+    part = window(SHAPE, (INNER, INNER))
+    return part.write(x, part.read(x) * 1.5)
+
+
+def instructions(step: Callable[[Node, Node], Node], rounds: int) -> int:
+    """Instructions of the optimised program, those within loops included."""
+    x, y = leaf(np.ones(SHAPE)), leaf(np.zeros(SHAPE))
+    for _ in range(rounds):
+        x, y = step(x, y), x
+    found = cut(reachable([x]), [x])
+    program = found.program
+    pairs = zip(program.slots, found.slots, strict=True)
+    baked = {at: np.asarray(value) for at, value in pairs}
+    executable = client.compile(*module_of(program, Assumptions(baked, {})))
+    (module,) = executable._loaded.hlo_modules()
+    text: str = module.to_string()
+    return text.count(" = ")
+
+
+def test_a_round_reads_what_the_one_before_has_written() -> None:
+    """It would else compute all rounds before it again, as the value just written is at hand."""
+    counts = [instructions(jacobi, rounds) for rounds in (4, 8, 12)]
+    assert counts[2] - counts[1] < 1.3 * (counts[1] - counts[0])
+
+
+def test_what_only_the_next_round_reads_is_not_stored() -> None:
+    """Eight rounds are one loop, as the parts that are written do not matter to one another."""
+    assert instructions(scaled, 8) - instructions(scaled, 1) < 4 * 7
