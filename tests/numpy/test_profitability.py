@@ -15,6 +15,7 @@ from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.ir.program import cut
 from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
+from lazytensor.core.runtime.background import Job
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.scheduler import sync
 from lazytensor.core.runtime.shape_buckets import Family, Growth
@@ -148,9 +149,13 @@ def test_while_a_program_is_compiled_recording_it_loses() -> None:
     for _ in range(ENOUGH):
         account.note(waiting)
     assert settings.small == BOUND
-    waiting.job = object()
+    job = waiting.job = Job.__new__(Job)
+    job.how = ""
     account.note(waiting)
     assert settings.small == 2 * BOUND + 1
+    job.how = "compiled"
+    assert settings.small == BOUND
+    assert account.interval == FIRST_INTERVAL / 2
 
 
 def test_one_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@ cimport cython
 
 @cython.final
 cdef class _State:
+    cdef public object job
     cdef public long raised
     cdef public long since
     cdef public long traces

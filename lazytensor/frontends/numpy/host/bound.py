@@ -19,9 +19,12 @@ from contextlib import contextmanager
 from math import inf
 from threading import get_ident
 from time import perf_counter, process_time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lazytensor.core.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from lazytensor.core.runtime.background import Job
 
 differing: Final[set[int]] = set()
 """Threads that have a bound of their own. A thread that has ended may stay here until the user
@@ -39,12 +42,13 @@ class _State:
     `traces`: its tracer calls under way. `raised`: its raised bound, 0 for none. `since`: the
     number of assignments to the setting when it was raised. It is raised until `until`, and until
     the process has worked until `worked`: a process that mostly waits would spend most of its work
-    on trials.
+    on trials. `job`: the compile whose end ends that earlier, if there is one.
     """
 
-    __slots__ = ("raised", "since", "traces", "until", "worked")
+    __slots__ = ("job", "raised", "since", "traces", "until", "worked")
 
     def __init__(self) -> None:
+        self.job: Job | None = None
         self.traces = self.raised = self.since = 0
         self.until = self.worked = 0.0
 
@@ -98,12 +102,13 @@ def _holds(own: _State) -> bool:
     return own.raised > 0 and own.since == _assignments[0]
 
 
-def raise_to(elements: int, seconds: float = inf) -> None:
-    """Raise this thread's bound for some seconds of work.
+def raise_to(elements: int, seconds: float = inf, job: Job | None = None) -> None:
+    """Raise this thread's bound for some seconds of work, or until a compile ends.
 
-    The user's next assignment and `put_back` end that.
+    The user's next assignment and `put_back` end that, too.
     """
     own = _own()
+    own.job = job
     own.raised, own.since = elements, _assignments[0]
     own.until, own.worked = perf_counter() + seconds, process_time() + seconds
     _note()
@@ -111,6 +116,9 @@ def raise_to(elements: int, seconds: float = inf) -> None:
 
 def _is_over(own: _State) -> bool:
     """Whether the calling thread's bound was raised for long enough. It is put back then."""
+    if own.job is not None and own.job.how:
+        put_back()
+        return True
     if perf_counter() < own.until:
         return False
     left = own.worked - process_time()

@@ -25,6 +25,7 @@ from typing import Final
 from lazytensor.core.device.backend import is_apart
 from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
+from lazytensor.core.runtime.background import Job, is_under_way
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host.bound import is_raised, raise_to, setting
@@ -41,13 +42,15 @@ class Account:
     """What recording has gained in one thread, in seconds, for arrays just larger than the bound.
 
     `largest`: elements of the largest array that has lost. `interval`: seconds for which the bound
-    was raised last. `settles`: whether pending operations are computed once. An automatic cut may
-    leave the first operation of a round pending, on which all rounds depend.
+    was raised last. `job`: the compile during which it has lost last. `settles`: whether pending
+    operations are computed once. An automatic cut may leave the first operation of a round pending,
+    on which all rounds depend.
     """
 
-    __slots__ = ("interval", "largest", "seconds", "settles")
+    __slots__ = ("interval", "job", "largest", "seconds", "settles")
 
     def __init__(self) -> None:
+        self.job: Job | None = None
         self.seconds, self.largest = 0.0, 0
         self.interval = FIRST_INTERVAL / 2.0
         self.settles = False
@@ -70,7 +73,9 @@ class Account:
             saved = entry.trial.saved()
             if saved is not None:
                 gain += saved / room
-            elif entry.job is None:  # the most that XLA may save
+            elif is_under_way(entry):
+                self.job = entry.job
+            else:  # the most that XLA may save
                 gain = min(gain + cost_model.once(entry), 0.0)
         self._add(max(gain, -MOST_SECONDS), largest, not is_observed)
 
@@ -97,9 +102,10 @@ class Account:
             self.settles = automatic
 
     def _raise(self) -> None:
-        if not is_raised():  # recording was tried again, and has lost again
+        job = None if self.job is None or self.job.how else self.job
+        if not (job or is_raised()):  # recording was tried again, and has lost again
             self.interval *= 2.0
-        raise_to(max(self.largest, setting()) + 1, self.interval)
+        raise_to(max(self.largest, setting()) + 1, max(self.interval, FIRST_INTERVAL), job)
         self.seconds, self.largest = 0.0, 0
         for call in raising:
             call()
