@@ -61,12 +61,14 @@ class Value:
     would reassociate (x + 1e16) - 1e16. `stored`: it is an input, and so in memory. `shared`:
     several instructions use it. `update`: the last write into it, (value, starts, strides), if
     nothing else of it is needed. `turned`: (source, axes) if it is a transpose. `folded`: the value
-    whose first axes it has as one. `parts`: its real and imaginary parts, if known.
+    whose first axes it has as one. `bordered`: some of its lines are written over, and others read,
+    as borders are copied. `parts`: its real and imaginary parts, if known.
     """
 
     __slots__ = (
         "_builder",
         "_ir",
+        "bordered",
         "constant",
         "folded",
         "opaque",
@@ -90,7 +92,7 @@ class Value:
         self.type = type
         self.constant = constant
         self.opaque = False
-        self.stored = self.shared = False
+        self.stored = self.shared = self.bordered = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
         self.turned: tuple[Value, tuple[int, ...]] | None = None
         self.folded: Value | None = None

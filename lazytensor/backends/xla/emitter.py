@@ -37,6 +37,11 @@ HostRules = dict[Op[Any], Callable[..., bool]]
 """`rule(*operand_types, **attrs)`: whether the host runs an op where programs run on a CPU."""
 
 
+def is_thin(sizes: Shape, shape: Shape) -> bool:
+    """Whether a slice covers all of each axis, or one position of it."""
+    return all(size in (1, n) for size, n in zip(sizes, shape, strict=True))
+
+
 class Emitter(Builder):
     """Builds a module by a table of lowerings. Methods return Values of the type passed to them.
 
@@ -142,6 +147,7 @@ def emit(
             made = values[i]
             if isinstance(made, Value):
                 made.shared = len(uses[i]) > 1 or i in kept
+                made.bordered = made.bordered or _is_bordered(program, i, uses[i])
                 if i in kept or not all(_is_reread(program, made, i, j, starts) for j in uses[i]):
                     made.update = None
     return [values[i] for i in program.results]
@@ -154,6 +160,20 @@ def _uses(program: Program) -> list[list[int]]:
         for operand in operands:
             found[operand].append(i)
     return found
+
+
+def _is_bordered(program: Program, at: int, uses: Sequence[int]) -> bool:
+    """Whether some uses of an array write a line into it, and others read one."""
+    shape, found = program.instructions[at][3].shape, set()
+    for use in uses:
+        op, operands, attrs, _ = program.instructions[use]
+        if op is ops.slice and is_thin(attrs[0], shape):
+            found.add(op)
+        elif op is ops.update_slice and operands[0] == at:
+            written: TensorType = program.instructions[operands[1]][3]
+            if is_thin(written.shape, shape):
+                found.add(op)
+    return len(found) > 1
 
 
 def _is_reread(

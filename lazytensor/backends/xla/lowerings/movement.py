@@ -9,7 +9,7 @@ import numpy as np
 
 from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
 from lazytensor.backends.xla.builder import Value
-from lazytensor.backends.xla.emitter import TRANSPOSED_RATIO, Emitter, Rows
+from lazytensor.backends.xla.emitter import TRANSPOSED_RATIO, Emitter, Rows, is_thin
 from lazytensor.backends.xla.lowerings.transposition import sliced, transpose
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
@@ -106,6 +106,10 @@ def _slice(
             if written.type is type:  # the slice is the value just written
                 return written
         corner = lowest(begin.constant, sizes, strides)
+        if x.bordered and is_thin(sizes, x.type.shape):
+            key = corner, sizes, steps
+            line = e.call("line", lambda _, whole: static_slice(e, whole, *key), key, type, x)
+            return reverse(e, line, backward)
         return reverse(e, static_slice(e, x, corner, sizes, steps), backward)
     spans = spans_of(sizes, strides)
     starts = scalars(e, begin, sizes, strides)

@@ -1,10 +1,12 @@
 """The lowering of `update_slice`, which decides how fast stencils are.
 
 A large update with known starts is a select between the padded value and the base: it fuses with
-the computation of the value, and runs in place. So is a thin update (a row, a column) of a base
-that this program computes. `dynamic_update_slice` would run in place too, but XLA copies the whole
-base for each if borders are copied from one another (`F[0] = F[-2]; F[-1] = F[1]; …`). Other small
-updates, and those whose starts are data, are a `dynamic_update_slice`, which leaves the rest alone.
+the computation of the value, and runs in place. So is one write of a line (a row, a column) into a
+base that this program computes. Other small updates, and those whose starts are data, are a
+`dynamic_update_slice`, which leaves the rest alone. So are lines of a base of which lines are read,
+too, as borders are copied from one another (`F[0] = F[-2]; F[-1] = F[1]; …`). These lines are read
+by a function that XLA does not inline: it would put the write before into the loop that reads, and
+copy the whole base for each write.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
-from lazytensor.backends.xla.emitter import Emitter, Rows
+from lazytensor.backends.xla.emitter import Emitter, Rows, is_thin
 from lazytensor.backends.xla.lowerings.movement import (
     Ints,
     backward_axes,
@@ -49,18 +51,14 @@ def _update_slice(
     if begin.constant is None:
         return _in_place(e, x, value, scalars(e, begin, sizes, strides), steps)
     corner = lowest(begin.constant, sizes, strides)
-    if value.type.size * LARGE_UPDATE_SHARE >= type.size or (
-        not x.stored and _is_thin(sizes, type.shape)
-    ):
+    is_line = is_thin(sizes, type.shape) and not (x.stored or x.bordered)
+    if value.type.size * LARGE_UPDATE_SHARE >= type.size or is_line:
         result = _select(e, x, value, corner, steps)
         result.update = written, tuple(begin.constant.tolist()), strides
         return result
-    return _in_place(e, x, value, [e.constant(n, S64) for n in corner], steps)
-
-
-def _is_thin(sizes: Shape, shape: Shape) -> bool:
-    """Whether an update covers all of each axis, or one position of it."""
-    return all(size in (1, n) for size, n in zip(sizes, shape, strict=True))
+    result = _in_place(e, x, value, [e.constant(n, S64) for n in corner], steps)
+    result.bordered = x.bordered
+    return result
 
 
 def _in_place(e: Emitter, x: Value, value: Value, corner: list[Value], steps: Ints) -> Value:
