@@ -2,7 +2,7 @@ cimport cython
 
 
 @cython.final
-cdef class _State:
+cdef class _Bound:
     cdef public object job
     cdef public long raised
     cdef public long since
@@ -11,14 +11,14 @@ cdef class _State:
     cdef public double worked
 
 
-cdef _State _own()
+cdef _Bound _own()
 
-@cython.locals(own=_State)
+@cython.locals(own=_Bound)
 cpdef bint is_raised()
 
-@cython.locals(own=_State)
+@cython.locals(own=_Bound)
 cdef object _count_trace(long step)
 
-cdef bint _holds(_State own)
+cdef bint _holds(_Bound own)
 
-cdef bint _is_over(_State own)
+cdef bint _is_over(_Bound own)

@@ -36,7 +36,7 @@ _assignments: Final = [0]
 """How often `settings.small` was set while a thread had a bound of its own."""
 
 
-class _State:
+class _Bound:
     """A thread's bound.
 
     `traces`: its tracer calls under way. `raised`: its raised bound, 0 for none. `since`: the
@@ -53,17 +53,17 @@ class _State:
         self.until = self.worked = 0.0
 
 
-class _Thread(threading.local):
+class _Bounds(threading.local):
     def __init__(self) -> None:
-        self.state = _State()
+        self.own = _Bound()
 
 
-_thread: Final = _Thread()
+_bounds: Final = _Bounds()
 
 
-def _own() -> _State:
+def _own() -> _Bound:
     """The calling thread's."""
-    return _thread.state
+    return _bounds.own
 
 
 def setting() -> int:
@@ -97,7 +97,7 @@ def is_raised() -> bool:
     return not own.traces and _holds(own)
 
 
-def _holds(own: _State) -> bool:
+def _holds(own: _Bound) -> bool:
     """Whether a bound is raised, and nothing was assigned to the setting since."""
     return own.raised > 0 and own.since == _assignments[0]
 
@@ -114,7 +114,7 @@ def raise_to(elements: int, seconds: float = inf, job: Job | None = None) -> Non
     _note()
 
 
-def _is_over(own: _State) -> bool:
+def _is_over(own: _Bound) -> bool:
     """Whether the calling thread's bound was raised for long enough. It is put back then."""
     if own.job is not None and own.job.how:
         put_back()
