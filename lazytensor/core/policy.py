@@ -27,7 +27,8 @@ SECONDS_PER_ELEMENT: Final = 2e-9
 SECONDS_PER_OPERATION: Final = 3e-6
 """The host's seconds for an operation on no elements."""
 SECONDS_PER_RECORDING: Final = 6e-7
-"""Seconds to record an instruction and to cut it out of the graph, where that is compiled code."""
+"""Seconds to record an instruction and to look it up at a cut, by compiled code. Python takes about
+those of an operation on no elements."""
 SECONDS_PER_CALL: Final = 4e-5
 """Seconds to start a compiled program and to wait for it."""
 COMPILE_SECONDS: Final = 0.08

@@ -36,7 +36,8 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(profitability, "MOST_SECONDS", 1.0)
-    monkeypatch.setattr(cost_model, "SECONDS_PER_RECORDING", 0.0)
+    for name in ("SECONDS_PER_RECORDING", "SECONDS_PER_OPERATION"):
+        monkeypatch.setattr(cost_model, name, 0.0)
     monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", RECORDING)
     yield
     put_back()

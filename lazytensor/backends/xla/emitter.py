@@ -147,7 +147,8 @@ def emit(
             made = values[i]
             if isinstance(made, Value):
                 made.shared = len(uses[i]) > 1 or i in kept
-                made.bordered = made.bordered or _is_bordered(program, i, uses[i])
+                if not emitter.is_plain:  # XLA could not split the functions that read lines
+                    made.bordered = made.bordered or _is_bordered(program, i, uses[i])
                 if i in kept or not all(_is_reread(program, made, i, j, starts) for j in uses[i]):
                     made.update = None
     return [values[i] for i in program.results]

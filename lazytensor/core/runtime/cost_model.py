@@ -8,6 +8,7 @@ moved to the device afterwards.
 
 from __future__ import annotations
 
+from lazytensor.core.binaries import COMPILED, mode
 from lazytensor.core.device.backend import is_apart, is_host, is_loaded
 from lazytensor.core.policy import (
     COMPILE_SECONDS,
@@ -119,7 +120,8 @@ def _fetching(run: Run) -> float:
 
 def recording_seconds(program: Costs) -> float:
     """Seconds that recording, cutting and starting a program take."""
-    return program.size * SECONDS_PER_RECORDING + SECONDS_PER_CALL
+    each = SECONDS_PER_RECORDING if mode == COMPILED else SECONDS_PER_OPERATION
+    return program.size * each + SECONDS_PER_CALL
 
 
 def comes_once(entry: Entry) -> bool:

@@ -31,7 +31,7 @@ differing: Final[set[int]] = set()
 assigns a setting: the others then look up theirs and find none."""
 _tracing: Final[set[int]] = set()
 """Threads with a tracer's call under way."""
-_noting: Final = threading.Lock()
+_noting: Final = threading.RLock()
 _assignments: Final = [0]
 """How often `settings.small` was set while a thread had a bound of its own."""
 
@@ -131,7 +131,8 @@ def _is_over(own: _Bound) -> bool:
 
 def put_back() -> None:
     """Let this thread's bound be the user's setting again."""
-    _own().raised = 0
+    own = _own()
+    own.raised, own.job = 0, None
     _note()
 
 

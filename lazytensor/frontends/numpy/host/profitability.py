@@ -4,11 +4,11 @@ Recording usually pays from `settings.small` elements. A loop that does few oper
 arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
 A run of a program gains what XLA saves, and loses what recording costs. XLA saves nothing where
 all arrays are small, where every program is new because sizes differ each time, and while a program
-is compiled in the background. When a thread
-has lost `LOSS_SECONDS`, arrays of that size count as small in that thread. It tries recording again
-at doubling intervals, which bounds the price of trying. Loops over elements of lazy arrays whose
-memory is lent lose a little by each access. So does a result whose size a mask decides, as it is
-known only after a cut.
+is compiled in the background. When a thread has lost `LOSS_SECONDS`, arrays of that size count as
+small in that thread. It tries recording again at the end of such a compile, and else at doubling
+intervals, which bounds the price of trying. Loops over elements of lazy arrays whose memory is lent
+lose a little by each access. So does a result whose size a mask decides, as it is known only after
+a cut.
 
 An account counts only cuts that the NumPy frontend has asked for or has caused by recording.
 """
@@ -42,15 +42,13 @@ class Account:
     """What recording has gained in one thread, in seconds, for arrays just larger than the bound.
 
     `largest`: elements of the largest array that has lost. `interval`: seconds for which the bound
-    was raised last. `job`: the compile during which it has lost last. `settles`: whether pending
-    operations are computed once. An automatic cut may leave the first operation of a round pending,
-    on which all rounds depend.
+    was raised last. `settles`: whether pending operations are computed once. An automatic cut may
+    leave the first operation of a round pending, on which all rounds depend.
     """
 
-    __slots__ = ("interval", "job", "largest", "seconds", "settles")
+    __slots__ = ("interval", "largest", "seconds", "settles")
 
     def __init__(self) -> None:
-        self.job: Job | None = None
         self.seconds, self.largest = 0.0, 0
         self.interval = FIRST_INTERVAL / 2.0
         self.settles = False
@@ -73,11 +71,10 @@ class Account:
             saved = entry.trial.saved()
             if saved is not None:
                 gain += saved / room
-            elif is_under_way(entry):
-                self.job = entry.job
-            else:  # the most that XLA may save
+            elif not is_under_way(entry):  # the most that XLA may save
                 gain = min(gain + cost_model.once(entry), 0.0)
-        self._add(max(gain, -MOST_SECONDS), largest, not is_observed)
+        job = entry.job if is_under_way(entry) else None
+        self._add(max(gain, -MOST_SECONDS), largest, not is_observed, job)
 
     def lost(self, seconds: float, size: int) -> None:
         """Note `seconds` lost in a loop over parts of a lazy array of `size` elements."""
@@ -91,18 +88,17 @@ class Account:
             return False
         return small <= size <= LOOP_OPERATIONS**2 * setting()
 
-    def _add(self, gain: float, size: int, automatic: bool = False) -> None:
+    def _add(self, gain: float, size: int, automatic: bool = False, job: Job | None = None) -> None:
         self.seconds += gain
         if gain < 0:
             self.largest = max(self.largest, size)
         if self.seconds > LOSS_SECONDS:  # a cap, so that old gains cannot hide new losses
             self.seconds, self.interval = LOSS_SECONDS, FIRST_INTERVAL / 2.0
         elif self.seconds < -LOSS_SECONDS:
-            self._raise()
+            self._raise(job)
             self.settles = automatic
 
-    def _raise(self) -> None:
-        job = None if self.job is None or self.job.how else self.job
+    def _raise(self, job: Job | None) -> None:
         if not (job or is_raised()):  # recording was tried again, and has lost again
             self.interval *= 2.0
         raise_to(max(self.largest, setting()) + 1, max(self.interval, FIRST_INTERVAL), job)
