@@ -8,12 +8,14 @@ import pytest
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.module import module_of
+from lazytensor.core import ops
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut
 from lazytensor.core.ops.basic_index import window
+from lazytensor.core.runtime.scheduler import fetch
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -89,3 +91,11 @@ def test_borders_that_are_copied_from_one_another_are_written_in_place() -> None
     whole = r"= f64\[40,40\]\S* (?:copy|fusion)\("
     one, three = (len(re.findall(whole, optimised(wrapped, rounds))) for rounds in (1, 3))
     assert three - one <= 2
+
+
+def test_what_says_where_to_read_and_write_is_no_border() -> None:
+    """One array is the start of a slice and of a write, both on more axes than it has."""
+    place = leaf(np.array([3, 0])) + leaf(np.array([1, 0]))
+    line = ops.slice(leaf(np.ones(SHAPE)), place, sizes=(1, 40), strides=(1, 1))
+    made = ops.update_slice(leaf(np.zeros(SHAPE)), line, place, strides=(1, 1))
+    assert fetch(made).sum() == 40

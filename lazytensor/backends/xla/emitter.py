@@ -168,9 +168,11 @@ def _is_bordered(program: Program, at: int, uses: Sequence[int]) -> bool:
     shape, found = program.instructions[at][3].shape, set()
     for use in uses:
         op, operands, attrs, _ = program.instructions[use]
+        if operands[0] != at:  # the starts of a slice, or what is written elsewhere
+            continue
         if op is ops.slice and is_thin(attrs[0], shape):
             found.add(op)
-        elif op is ops.update_slice and operands[0] == at:
+        elif op is ops.update_slice:
             written: TensorType = program.instructions[operands[1]][3]
             if is_thin(written.shape, shape):
                 found.add(op)
@@ -185,7 +187,7 @@ def _is_reread(
     It takes that very slice, or writes on.
     """
     op, operands, attrs, _ = program.instructions[use]
-    if op is ops.update_slice:
+    if operands[0] != at or op is ops.update_slice:
         return operands[0] == at
     start = starts.get(operands[1]) if op is ops.slice else None
     if written.update is None or start is None or start.constant is None:
