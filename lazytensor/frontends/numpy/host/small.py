@@ -30,8 +30,7 @@ _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, ty
 
 def stays(array: np.ndarray) -> bool:
     """Whether a real array is too small to be made lazy."""
-    small: int = settings.small
-    return array.size < small
+    return array.size < settings.small
 
 
 def all_stay(values: Iterable[Any]) -> bool:
