@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.buffers.cell import Cell, view_of
 from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.dtypes import F64
@@ -26,7 +26,7 @@ def test_writes_through_a_view_are_the_cells(size: int) -> None:
     view = lend(cell)[1:3]
     view[:] = 7.0
     assert observe(cell.node)[:3].tolist() == [0.0, 7.0, 7.0]
-    shown = View(cell, (ops.slice_step((1,), (2,), (1,)),))
+    shown = view_of(cell, (ops.slice_step((1,), (2,), (1,)),))
     assert observe(shown.node).tolist() == [7.0, 7.0]
     view += 1.0
     assert observe(shown.node).tolist() == [8.0, 8.0]

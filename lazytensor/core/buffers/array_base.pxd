@@ -1,6 +1,7 @@
 cimport cython
 
 from lazytensor.core.ir.recording cimport NodeBase
+from lazytensor.core.ir.types cimport TensorType
 
 
 @cython.no_gc
@@ -11,6 +12,8 @@ cdef class Holder:
     cdef object __weakref__
 
 
+cpdef object ref_of(Holder array)
+cpdef TensorType type_of(Holder array)
 cpdef NodeBase node_of(Holder array)
 cpdef Holder holding(object cls, NodeBase node)
 cpdef Holder showing(object cls, object ref, object shadow, object base)

@@ -70,6 +70,12 @@ class Holder:
         return self.ref.type.nbytes
 
 
+ref_of: Final = attrgetter("ref")
+"""The cell of an array, or the view that it shows."""
+
+type_of: Final = attrgetter("ref.type")
+"""Dtype and shape of an array."""
+
 node_of: Final = attrgetter("ref.node")
 """What an array holds now."""
 

@@ -1,16 +1,18 @@
 """What arrays of frontends hold. `array_base.py` has the docstrings, and does the same."""
 
-from lazytensor.core.buffers.cell cimport Cell, enter
+from lazytensor.core.buffers.cell cimport Cell, View, enter, read
 from lazytensor.core.ir.recording cimport NodeBase, blank
 from lazytensor.core.ir.types cimport TensorType
 
 
-cdef inline object held(Holder array):
+cpdef object ref_of(Holder array):
     return (<object>array).ref if array.ref is None else array.ref  # a subclass's property
 
 
-cdef inline TensorType type_of(Holder array):
-    ref = held(array)
+cpdef TensorType type_of(Holder array):
+    ref = ref_of(array)
+    if type(ref) is View:
+        return (<View>ref).type
     return (<Cell>ref).node.type if type(ref) is Cell else ref.type
 
 
@@ -49,7 +51,9 @@ cdef class Holder:
 
 
 cpdef NodeBase node_of(Holder array):
-    ref = held(array)
+    ref = ref_of(array)
+    if type(ref) is View:
+        return read((<View>ref).cell, (<View>ref).chain)
     return (<Cell>ref).node if type(ref) is Cell else ref.node
 
 

@@ -41,11 +41,17 @@ cdef class Cell(Listed):
 
 @cython.no_gc
 cdef class View:
-    cdef readonly Cell cell
-    cdef readonly tuple chain
+    cdef public Cell cell
+    cdef public tuple chain
     cdef public object type
     cdef object __weakref__
 
+
+@cython.locals(made=View, step=ViewStep)
+cpdef View view_of(Cell cell, tuple chain, object type_=*)
+
+@cython.locals(view=View)
+cpdef object through(object ref, tuple steps, object type_=*)
 
 @cython.locals(step=ViewStep)
 cpdef Node written(object cell, tuple chain, Node node)
@@ -54,5 +60,5 @@ cpdef Node written(object cell, tuple chain, Node node)
 cpdef object enter(Cell cell, NodeBase node)
 cpdef tuple extend(tuple chain, tuple steps)
 
-@cython.locals(step=ViewStep, signature=Signature, node=Node)
-cdef Node _read(object cell, tuple chain)
+@cython.locals(step=ViewStep, signature=Signature, node=Node, plain=Cell, reads=dict)
+cpdef Node read(object cell, tuple chain)

@@ -217,13 +217,7 @@ class Cell(Listed):
 
     def view(self, *steps: ViewStep) -> Cell | View:
         """A view through `steps`."""
-        return self.through(steps)
-
-    def through(self, steps: Chain, type: TensorType | None = None) -> Cell | View:
-        """A view through `steps`. `type`: that of the elements shown, if it is known."""
-        if not steps:
-            return self
-        return View(self, steps if len(steps) == 1 else extend((), steps), type)
+        return through(self, steps)
 
 
 def enter(cell: Cell, node: Node) -> None:
@@ -239,23 +233,18 @@ def enter(cell: Cell, node: Node) -> None:
 
 
 class View:
-    """A chain of steps over a cell. `node` is what it shows now."""
+    """A chain of steps over a cell, made by `view_of`. `node` is what it shows now."""
 
     __slots__ = ("cell", "chain", "type")
 
-    def __init__(self, cell: Cell, chain: Chain, type: TensorType | None = None) -> None:
-        self.cell = cell
-        self.chain = chain
-        if type is None:
-            type = cell.type
-            for step in chain:
-                type = step.signature(type).type
-        self.type = type
+    cell: Cell
+    chain: Chain
+    type: TensorType
 
     @property
     def node(self) -> Node:
         """The current value, read through the chain; equal reads of one version are one node."""
-        return _read(self.cell, self.chain)
+        return read(self.cell, self.chain)
 
     def known(self) -> np.ndarray | None:
         """What it shows, if the host has the cell's data already; for a look at once."""
@@ -266,13 +255,32 @@ class View:
         """Write `node`, of the view's type, through to the cell."""
         self.cell.write_through(self.chain, node)
 
-    def view(self, *steps: ViewStep) -> View:
+    def view(self, *steps: ViewStep) -> Cell | View:
         """A view of this view."""
-        return self.through(steps)
+        return through(self, steps)
 
-    def through(self, steps: Chain, type: TensorType | None = None) -> View:
-        """The same. `type`: that of the elements shown, if it is known."""
-        return View(self.cell, extend(self.chain, steps), type) if steps else self
+
+def view_of(cell: Cell, chain: Chain, type_: TensorType | None = None) -> View:
+    """A view of a cell. `type_`: the type of its elements, if it is known."""
+    made = View.__new__(View)  # compiled, this takes half as long as a call of the class
+    made.cell = cell
+    made.chain = chain
+    if type_ is None:
+        type_ = cell.type
+        for step in chain:
+            type_ = step.signature(type_).type
+    made.type = type_
+    return made
+
+
+def through(ref: Cell | View, steps: Chain, type_: TensorType | None = None) -> Cell | View:
+    """A view through `steps` of what `ref` shows. `type_`: that of its elements, if it is known."""
+    if not steps:
+        return ref
+    if type(ref) is View:
+        view = ref
+        return view_of(view.cell, extend(view.chain, steps), type_)
+    return view_of(ref.cell, steps if len(steps) == 1 else extend((), steps), type_)
 
 
 def shown(memory: np.ndarray, chain: Chain) -> np.ndarray:
@@ -287,22 +295,26 @@ def written(cell: Cell, chain: Chain, node: Node) -> Node:
     if not chain:
         return node
     for i in range(len(chain) - 1, 0, -1):
-        node = chain[i].write(_read(cell, chain[:i]), node)
+        node = chain[i].write(read(cell, chain[:i]), node)
     step = chain[0]
     return step.write(cell.node, node)
 
 
-def _read(cell: Cell, chain: Chain) -> Node:
+def read(cell: Cell, chain: Chain) -> Node:
+    """What `chain` shows of a cell; equal reads of one version are one node."""
     if not chain:
         return cell.node
-    reads = cell.reads
-    if reads is None:
-        reads = cell.reads = {}
+    if type(cell) is Cell:
+        plain = cell
+        node, reads = plain.node, plain.reads
+        if reads is None:
+            reads = plain.reads = {}
+    else:  # lent, whose reads are not remembered
+        node, reads = cell.node, {}
     known = reads.get(chain)
-    node = known() if known is not None else None
-    if node is not None:
-        return node
-    node = cell.node
+    found = known() if known is not None else None
+    if found is not None:
+        return found
     if len(chain) == 1:  # by far the most; a call less to look for the user's place behind
         step = chain[0]
         signature = step.reads.get(node.type) or step.signature(node.type)

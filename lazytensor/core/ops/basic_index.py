@@ -9,6 +9,7 @@ from lazytensor.core.buffers.cell import Chain
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.core.ops.basic_key import encoded
 from lazytensor.core.ops.movement import reshape, reshape_step, slice_step
 
 
@@ -45,23 +46,6 @@ class Window:
 Span = tuple[int, int, int]
 """Start, size and stride on an axis."""
 _windows: Final[dict[Any, Window]] = memory()
-
-
-def encoded(key: Any) -> tuple[Any, ...] | None:
-    """A basic key as a hashable tuple; None unless all its items are plain basic ones."""
-    if type(key) is not tuple:
-        if type(key) is slice:
-            return ((key.start, key.stop, key.step),)
-        return (key,) if type(key) is int or key is None or key is ... else None
-    code: list[Any] = []
-    for item in key:
-        if type(item) is slice:
-            code.append((item.start, item.stop, item.step))
-        elif type(item) is int or item is None or item is ...:
-            code.append(item)
-        else:
-            return None
-    return tuple(code)
 
 
 def window(shape: Shape, key: tuple[Any, ...]) -> Window:

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.array_base import node_of
-from lazytensor.core.buffers.cell import Cell, View, extend
+from lazytensor.core.buffers.array_base import node_of, ref_of, type_of
+from lazytensor.core.buffers.cell import Cell, View, extend, read, through
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import record
 from lazytensor.core.policy import LOOP_OPERATIONS
@@ -46,9 +46,11 @@ _ONE: Final = parts.INTEGERS
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
+    if type(x) is not ndarray:
+        return _of_scalar(x, key) if type(x) is Scalar else recorded(x, key)
     found = None
-    if type(x) is ndarray and (x._shadow is None or _lies_as_lent(x)):
-        ref = x.ref
+    ref = x.ref
+    if x._shadow is None or (type(ref) is Lent and _lies_as_lent(x)):
         if type(ref) is Lent:
             # `parts.read`, written out: a loop over rows does little else.
             if type(key) is not ndarray:
@@ -56,7 +58,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                     memory = ref.memory
                 except AttributeError:  # another thread has ended it just now
                     return getitem(x, key)
-                if ref.__class__ is Lent:
+                if type(ref) is Lent:
                     part = memory[key]
                     if (
                         type(part) is not _Real
@@ -66,16 +68,16 @@ def getitem(x: Lazy, key: Any) -> Any:
                         return part
                     del part  # not a view of the memory that anybody will write to
                 del memory
-        elif ref.__class__ is Cell and (bound := settings.small):
+        elif type(ref) is Cell and (bound := settings.small):
             kind = type(key)
             # Keys of one element, nearly: a look at more of their items takes longer than a view.
             if kind in _ONE or (
-                kind is tuple and key and key[0].__class__ in _ONE and key[-1].__class__ in _ONE
+                kind is tuple and key and type(key[0]) in _ONE and type(key[-1]) in _ONE
             ):
-                known = ref.node.value
-                if known.__class__ is _Real:  # an element is not worth a plan of the key
+                known = node_of(x).value
+                if type(known) is _Real:  # an element is not worth a plan of the key
                     part = known[key]
-                    if part.__class__ is not _Real:
+                    if type(part) is not _Real:
                         del known  # memory is lent only while nobody else refers to it
                         access_counters.elements[0] += 1
                         if not access_counters.elements[0] % LOOP_OPERATIONS:
@@ -83,7 +85,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                         return part
                     del part
                 del known
-            found = None if kind is _Real else plan(ref.type, key)
+            found = None if kind is _Real else plan(type_of(x), key)
             if found is None:
                 key = with_arrays(key)
                 part = parts.picked(ref, key)
@@ -93,25 +95,21 @@ def getitem(x: Lazy, key: Any) -> Any:
                 part = parts.read(x, key, found.type.size)
                 if part is not None:
                     return part
-    elif (
-        type(x) is ndarray
-        and (type(x.ref) is View or type(x._shadow) is Turned)
-        and (bound := settings.small)
-    ):
-        if _is_one(key, x.ref.type.ndim):
+    elif (type(ref) is View or type(x._shadow) is Turned) and (bound := settings.small):
+        shown = type_of(x)
+        if _is_one(key, shown.ndim):
             count = 1
         else:
-            found = None if type(key) is _Real else plan(x.ref.type, key)
+            found = None if type(key) is _Real else plan(shown, key)
             count = bound if found is None else found.type.size
         if count < bound:
             part = parts.read(x, key, count)
             if part is not None:
                 return part
-    elif type(x) is Scalar:
-        return _of_scalar(x, key)
-    found = found or plan(x.ref.type, key)
     if found is None:
-        return selection.read(x, with_arrays(key))
+        found = plan(type_of(x), key)
+        if found is None:
+            return selection.read(x, with_arrays(key))
     return viewed(x, key, found)
 
 
@@ -151,46 +149,60 @@ def _before(x: View, found: Plan) -> Node | None:
     if len(chain) != 2 or chain[1] is not found.steps[-1] or x.type is not found.type:
         return None
     same = chain[0].signature(x.cell.type).type is found.target
-    return View(x.cell, chain[:1], found.target).node if same else None
+    return read(x.cell, chain[:1]) if same else None
+
+
+def _is_large(value: Any, bound: int) -> bool:
+    """Whether a value is an array of so many elements, which no small part takes."""
+    if type(value) is not ndarray:
+        return False
+    shown = type_of(value)
+    return shown.size >= bound
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
-    ref = x.ref
+    ref = ref_of(x)
     if (
         type(ref) is Lent
         and (x._shadow is None or _lies_as_lent(x))
         and type(value) in _HOSTS
-        and key.__class__ is not ndarray
+        and type(key) is not ndarray
     ):
         try:
             memory = ref.memory
         except AttributeError:
             setitem(x, key, value)
             return
-        if ref.__class__ is Lent:
+        if type(ref) is Lent:
             access_counters.written[0] += 1
             memory[key] = value
             return
         del memory
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    bound, key = settings.small, with_arrays(key)
-    if bound and type(x) is ndarray and parts.write(x, key, value):
-        return
-    ref = x.ref  # to look at it may have changed it
-    found = plan(ref.type, key)
+    bound = settings.small
+    if bound and type(x) is ndarray and not _is_large(value, bound):
+        key = with_arrays(key)
+        if parts.write(x, key, value):
+            return
+        ref = ref_of(x)  # to look at it may have changed it
+    found = plan(type_of(x), key)
     if found is None:
-        selection.write(x, key, value)
+        selection.write(x, with_arrays(key), value)
         return
     if type(value) is ndarray:
         given = value.ref
         is_own = (given is ref or type(given) is View) and given.cell is ref.cell
-        if is_own and is_same(given, ref.through(found.steps, found.type)):
+        if is_own and is_same(given, through(ref, found.steps, found.type)):
             return  # the second half of `x[key] += …`, whose first half has written already
-    node = _planned(found, value) or _fitted(found, value)
-    cell = ref.cell
-    chain = found.front if ref is cell else extend(ref.chain, found.front)
+    node = _planned(found, value)
+    if node is None:
+        node = _fitted(found, value)
+    cell, chain = ref, found.front
+    if type(ref) is View:
+        view = ref
+        cell, chain = view.cell, extend(view.chain, chain)
     if chain:
         cell.write_through(chain, node)
     else:
@@ -201,9 +213,8 @@ def _planned(found: Plan, value: Any) -> Node | None:
     """`value` as it is written, if one of its type was before."""
     kind = type(value)
     if kind is ndarray:
-        ref = value.ref
-        if len(found.steps) == 2 and type(ref) is View:
-            given = _before(ref, found)
+        if len(found.steps) == 2 and type(value.ref) is View:
+            given = _before(value.ref, found)
             if given is not None:
                 return given
         given = node_of(value)

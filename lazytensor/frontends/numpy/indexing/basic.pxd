@@ -1,6 +1,9 @@
 cimport cython
 
-from lazytensor.core.buffers.array_base cimport Holder, showing
+from lazytensor.core.buffers.array_base cimport Holder, ref_of, showing, type_of
+from lazytensor.core.buffers.cell cimport through
+from lazytensor.core.ir.types cimport TensorType
+from lazytensor.core.ops.basic_key cimport encoded
 from lazytensor.core.trace.call_memo cimport Paired
 
 
@@ -11,13 +14,14 @@ cdef class Plan:
     cdef readonly tuple steps
     cdef readonly dict stores
     cdef public object target
-    cdef readonly object type
+    cdef readonly TensorType type
 
 
 cdef dict _plans
 
 @cython.locals(found=Plan)
-cpdef Plan plan(object type, object key)
+cpdef Plan plan(TensorType type, object key)
 
 cpdef object with_arrays(object key)
-cpdef object viewed(object x, object key, Plan found=*)
+@cython.locals(shown=TensorType)
+cpdef object viewed(Holder x, object key, Plan found=*)

@@ -11,13 +11,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core.buffers.array_base import showing
-from lazytensor.core.buffers.cell import Chain
+from lazytensor.core.buffers.array_base import ref_of, showing, type_of
+from lazytensor.core.buffers.cell import Chain, through
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import signature_of
 from lazytensor.core.ir.types import TensorType, tensor_type
-from lazytensor.core.ops.basic_index import encoded, window
+from lazytensor.core.ops.basic_index import window
+from lazytensor.core.ops.basic_key import encoded
 from lazytensor.core.trace.call_memo import Paired, limits
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap_scalar
 from lazytensor.frontends.numpy.arrays.shadow import shadow_of_type
@@ -72,19 +73,16 @@ _STORES_BOUND: Final = 64
 
 def plan(type: TensorType, key: Any) -> Plan | None:
     """The plan of a key, if it is basic. Raises: IndexError."""
-    code = encoded(key)
+    code = encoded(key, type.number)
     if code is None:
         key = as_basic(key)
-        code = encoded(key)
+        code = encoded(key, type.number)
         if code is None:
             return None
-    try:
-        found: Plan | None = _plans.get((type, code))
-    except TypeError:  # a slice with something unhashable: NumPy takes or refuses it
-        found = None
+    found: Plan | None = _plans.get(code)
     if found is None:
         found = _make_plan(type, key if key.__class__ is tuple else (key,))
-        keep(_plans, (type, code), found)
+        keep(_plans, code, found)
     return found
 
 
@@ -108,9 +106,10 @@ def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     """`x[key]`, recorded, for a basic key. `found`: its plan, if that is known."""
-    found = found or cast(Plan, plan(x.ref.type, key))
+    if found is None:
+        found = cast(Plan, plan(type_of(x), key))
     shown, shadow = found.type, found.shadow
-    target = x.ref.through(found.steps, found.type)
+    target = through(ref_of(x), found.steps, shown)
     if found.scalar:
         # An integer on the host stays real: it is likely to be an index next, which would cut.
         known = target.known() if shown.dtype.kind in "iub" else None

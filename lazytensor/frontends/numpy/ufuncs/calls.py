@@ -22,6 +22,7 @@ from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import Paired
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.layout import Lay, lay_out
+from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.access_counters import is_sum
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.small import NUMBERS, is_small, spreads
@@ -52,13 +53,13 @@ def forward(
         kind = type(other)
         node: NodeBase = node_of(x)
         second: NodeBase | None = None
-        laid = x._shadow is not None
+        laid = type(x._shadow) is Turned
         if kind is ndarray or kind is Scalar:
             holder: Holder = other
             if differing and is_raised() and holder.ref.__class__ is Lent:
                 return slow(x, other)
             second = node_of(holder)
-            laid = laid or holder._shadow is not None
+            laid = laid or type(holder._shadow) is Turned
             key = node.type, second.type
         elif kind is array:
             return with_array(x, other)
@@ -117,7 +118,7 @@ def backward(
                 return slow(x, other)
             first = plan.number = scalar(other, plan.dtype)
         result: Holder = _held(plan, (first, node))
-        if x._shadow is not None:
+        if type(x._shadow) is Turned:
             lay_out(result, x)
         return result
 
@@ -137,7 +138,7 @@ def _with_array(
         plan, given = found
         operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
         result: Holder = _held(plan, operands)
-        if x._shadow is not None or (other.ndim > 1 and not other.flags.c_contiguous):
+        if type(x._shadow) is Turned or (other.ndim > 1 and not other.flags.c_contiguous):
             lay(result, *arrays)
         return result
 
@@ -192,7 +193,7 @@ def alone(plans: dict[Any, Any], slow: Callable[[Any], Any]) -> Callable[[Any], 
         except KeyError:
             return slow(x)
         result: Holder = _held(plan, (node,))
-        if x._shadow is not None:
+        if type(x._shadow) is Turned:
             lay_out(result, x)
         return result
 

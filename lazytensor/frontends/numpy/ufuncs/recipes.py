@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.array_base import Holder, holding, node_of, showing
-from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.buffers.cell import Cell, view_of
 from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import NodeBase, Signature, nodes_made, record
@@ -176,7 +176,7 @@ def viewed(slow: Function, real: Function) -> Function:
             return _look(sights, key, slow, args, kwargs)
         chain, type_, shadow = sight
         ref: Any = own.ref
-        view = View(ref, chain, type_) if chain else ref
+        view = view_of(ref, chain, type_) if chain else ref
         return showing(ndarray, view, shadow, x if own._base is None else own._base)
 
     return call

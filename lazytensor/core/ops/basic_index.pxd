@@ -1,5 +1,0 @@
-cimport cython
-
-
-@cython.locals(code=list)
-cpdef tuple encoded(object key)

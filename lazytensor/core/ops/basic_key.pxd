@@ -1,0 +1,1 @@
+cpdef object encoded(object key, long long number=*)
