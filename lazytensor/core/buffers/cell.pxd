@@ -1,7 +1,7 @@
 cimport cython
 
 from lazytensor.core.ir.node cimport Node
-from lazytensor.core.ir.recording cimport NodeBase, Signature, here, record
+from lazytensor.core.ir.recording cimport NodeBase, Signature, here, record, weak
 from lazytensor.core.ir.pending cimport Listed
 from lazytensor.core.ir.trace_state cimport Recorder, overflow
 

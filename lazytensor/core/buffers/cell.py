@@ -25,7 +25,7 @@ import numpy as np
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, signature_of, starts
 from lazytensor.core.ir.pending import Listed
-from lazytensor.core.ir.recording import Signature, here, record
+from lazytensor.core.ir.recording import Signature, here, record, weak
 from lazytensor.core.ir.trace_state import Recorder, overflow
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.settings import settings
@@ -319,14 +319,14 @@ def read(cell: Cell, chain: Chain) -> Node:
         step = chain[0]
         signature = step.reads.get(node.type) or step.signature(node.type)
         node = record(signature, (node, step.data[0]) if step.data else (node,))
-        reads[chain] = ref(node)
+        reads[chain] = weak(node)
         return node
     for i in range(1, len(chain) + 1):
         known = reads.get(chain[:i])
         shorter = known() if known is not None else None
         if shorter is None:
             node = chain[i - 1].read(node)
-            reads[chain[:i]] = ref(node)
+            reads[chain[:i]] = weak(node)
         else:
             node = shorter
     return node

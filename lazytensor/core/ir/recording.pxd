@@ -38,6 +38,7 @@ cdef class Thread:
     cdef unsigned long long last_thread
 
 
+cpdef object weak(object node)
 cpdef object blank(object cls, object base)
 cpdef PendingWork here()
 cpdef NodeBase record(Signature signature, tuple operands, object cls=*)

@@ -15,6 +15,7 @@ from operator import attrgetter
 from sys import _getframe
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import ref as weak
 
 from lazytensor.core.ir.library_files import hidden, is_hidden
 from lazytensor.core.ir.trait import Trait

@@ -9,6 +9,7 @@ cimport cython
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
+from cpython.weakref cimport PyWeakref_NewRef
 
 
 cdef extern from "Python.h":
@@ -191,6 +192,11 @@ cpdef PendingWork here():
 of_each = Thread.__new__(Thread)
 thread = of_each
 cdef tuple NOTHING = ()
+
+
+cpdef object weak(object node):
+    return PyWeakref_NewRef(node, None)
+
 
 
 cpdef object blank(object cls, object base):

@@ -11,6 +11,7 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class SlotHistory:
 
     Per dtype: the `first` values and their `bits`; `varying` marks the positions that have
     changed or are `data_from_the_start`; `leader` is the first position that has always had the
-    same bits.
+    same bits. `last`: the values of the last run of an executable, and the data that it took.
     """
 
     def __init__(self, data: Packed | None = None) -> None:
@@ -53,6 +54,23 @@ class SlotHistory:
         self.varying: Packed = {}
         self.leader: Packed = {}
         self.changes = 0
+        self.last: tuple[list[Any], list[np.ndarray]] = ([], [])
+
+    def operands(self, program: Program, values: list[Any]) -> list[np.ndarray] | None:
+        """The packed arrays that an executable takes; None if it was made for other values.
+
+        A loop has the same objects as values every time, and packing takes as long as all else of
+        a cut.
+        """
+        last, data = self.last
+        if len(last) == len(values) and all(map(is_, values, last)):
+            return data
+        packed = pack(program, values)
+        if not self.allows(packed):
+            return None
+        data = self.data(packed)
+        self.last = values, data
+        return data
 
     def allows(self, packed: Packed) -> bool:
         """Whether what has been assumed so far is true of these values."""
@@ -64,6 +82,7 @@ class SlotHistory:
         The second time that they are not what was assumed, every slot of the dtype in question
         becomes data of its own: recompiles for scalars are at most one more than there are dtypes.
         """
+        self.last = [], []
         if self.first is None:
             self._begin(packed)
             return

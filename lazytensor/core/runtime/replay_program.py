@@ -206,10 +206,11 @@ def _execute(entry: Entry, graph: NumberedGraph, cut_at: float) -> bool:
         return False
     buffers = arguments(graph.leaves)
     if graph.slots:
-        packed = pack(entry.program, graph.slots)
-        if not entry.history.allows(packed):
+        data = entry.history.operands(entry.program, graph.slots)
+        if data is None:
             return False
-        buffers += backend().slots(entry.history.data(packed))
+        if data:
+            buffers += backend().slots(data)
     start = cut_at + spent("cutting", cut_at)
     results: list[Any] = []  # see `executor._execute`
     try:
