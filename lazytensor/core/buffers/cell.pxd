@@ -51,7 +51,7 @@ cdef class View:
 cpdef View view_of(Cell cell, tuple chain, object type_=*)
 
 @cython.locals(view=View)
-cpdef object through(object ref, tuple steps, object type_=*)
+cpdef object view_through(object ref, tuple steps, object type_=*)
 
 @cython.locals(step=ViewStep)
 cpdef Node written(object cell, tuple chain, Node node)

@@ -217,7 +217,7 @@ class Cell(Listed):
 
     def view(self, *steps: ViewStep) -> Cell | View:
         """A view through `steps`."""
-        return through(self, steps)
+        return view_through(self, steps)
 
 
 def enter(cell: Cell, node: Node) -> None:
@@ -257,7 +257,7 @@ class View:
 
     def view(self, *steps: ViewStep) -> Cell | View:
         """A view of this view."""
-        return through(self, steps)
+        return view_through(self, steps)
 
 
 def view_of(cell: Cell, chain: Chain, type_: TensorType | None = None) -> View:
@@ -273,7 +273,7 @@ def view_of(cell: Cell, chain: Chain, type_: TensorType | None = None) -> View:
     return made
 
 
-def through(ref: Cell | View, steps: Chain, type_: TensorType | None = None) -> Cell | View:
+def view_through(ref: Cell | View, steps: Chain, type_: TensorType | None = None) -> Cell | View:
     """A view through `steps` of what `ref` shows. `type_`: that of its elements, if it is known."""
     if not steps:
         return ref

@@ -15,7 +15,7 @@ from operator import attrgetter
 from sys import _getframe
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import ref as weak
+from weakref import ref
 
 from lazytensor.core.ir.library_files import hidden, is_hidden
 from lazytensor.core.ir.trait import Trait
@@ -164,6 +164,9 @@ here: Final = cast("Callable[[], Recorder]", partial(attrgetter("recorder"), thr
 """The calling thread's recorder. Compiled code has it without a look-up by name."""
 
 _blank: Final = object.__new__
+
+weak: Final = ref
+"""A weak reference to a node. Compiled code makes one without a call of the class."""
 
 
 def record(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import ViewStep, through
+from lazytensor.core.buffers.cell import ViewStep, view_through
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, lazy, wrap, wrap_result, wrap_view
@@ -30,7 +30,7 @@ def shown(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Any:
     node_type = x.ref.type.with_shape(layout.shape)
     if type(x) is Scalar:
         return through(x, layout, *steps)
-    return wrap_view(through(x.ref, steps, node_type), layout, x)
+    return wrap_view(view_through(x.ref, steps, node_type), layout, x)
 
 
 def array_of(x: Any) -> Any:

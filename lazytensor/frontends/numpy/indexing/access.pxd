@@ -1,7 +1,7 @@
 cimport cython
 
 from lazytensor.core.buffers.array_base cimport Holder, node_of, ref_of, type_of
-from lazytensor.core.buffers.cell cimport Cell, View, extend, read, through
+from lazytensor.core.buffers.cell cimport Cell, View, extend, read, view_through
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 from lazytensor.core.ir.types cimport TensorType
 from lazytensor.core.trace.call_memo cimport Paired
@@ -13,7 +13,6 @@ cpdef object getitem(Holder x, object key)
 
 cdef bint _lies_as_lent(Holder x)
 
-@cython.locals(shown=TensorType)
 cdef bint _is_large(object value, object bound)
 
 @cython.locals(found=Plan, node=NodeBase, cell=Cell, view=View)

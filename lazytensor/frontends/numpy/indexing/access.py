@@ -12,7 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.array_base import node_of, ref_of, type_of
-from lazytensor.core.buffers.cell import Cell, View, extend, read, through
+from lazytensor.core.buffers.cell import Cell, View, extend, read, view_through
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import record
 from lazytensor.core.policy import LOOP_OPERATIONS
@@ -156,8 +156,8 @@ def _is_large(value: Any, bound: int) -> bool:
     """Whether a value is an array of so many elements, which no small part takes."""
     if type(value) is not ndarray:
         return False
-    shown = type_of(value)
-    return shown.size >= bound
+    size: int = type_of(value).size
+    return size >= bound
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
@@ -194,15 +194,16 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if type(value) is ndarray:
         given = value.ref
         is_own = (given is ref or type(given) is View) and given.cell is ref.cell
-        if is_own and is_same(given, through(ref, found.steps, found.type)):
+        if is_own and is_same(given, view_through(ref, found.steps, found.type)):
             return  # the second half of `x[key] += …`, whose first half has written already
     node = _planned(found, value)
     if node is None:
         node = _fitted(found, value)
-    cell, chain = ref, found.front
     if type(ref) is View:
         view = ref
-        cell, chain = view.cell, extend(view.chain, chain)
+        cell, chain = view.cell, extend(view.chain, found.front)
+    else:
+        cell, chain = ref, found.front
     if chain:
         cell.write_through(chain, node)
     else:

@@ -1,7 +1,7 @@
 cimport cython
 
 from lazytensor.core.buffers.array_base cimport Holder, ref_of, showing, type_of
-from lazytensor.core.buffers.cell cimport through
+from lazytensor.core.buffers.cell cimport view_through
 from lazytensor.core.ir.types cimport TensorType
 from lazytensor.core.ops.basic_key cimport encoded
 from lazytensor.core.trace.call_memo cimport Paired

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core.buffers.array_base import ref_of, showing, type_of
-from lazytensor.core.buffers.cell import Chain, through
+from lazytensor.core.buffers.cell import Chain, view_through
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import signature_of
@@ -109,7 +109,7 @@ def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     if found is None:
         found = cast(Plan, plan(type_of(x), key))
     shown, shadow = found.type, found.shadow
-    target = through(ref_of(x), found.steps, shown)
+    target = view_through(ref_of(x), found.steps, shown)
     if found.scalar:
         # An integer on the host stays real: it is likely to be an index next, which would cut.
         known = target.known() if shown.dtype.kind in "iub" else None

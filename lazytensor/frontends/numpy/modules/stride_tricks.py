@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import ViewStep, through
+from lazytensor.core.buffers.cell import ViewStep, view_through
 from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.arrays.array import wrap_view
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
@@ -42,7 +42,7 @@ def as_strided(
     _check(start, layout.shape, steps, owner.size)
     found = ops.strided_step(start, layout.shape, steps)
     type_ = owner.ref.cell.type.with_shape(layout.shape)
-    ref = through(owner.ref.cell, (*_in_line(memory), found), type_)
+    ref = view_through(owner.ref.cell, (*_in_line(memory), found), type_)
     return wrap_view(ref, turned(layout), owner)
 
 
