@@ -10,7 +10,7 @@ lazytensor.export(fn, *args)       # a program that runs without this code; `loa
 from typing import TYPE_CHECKING, Any
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import checkpoint, distributed, environment, sharding
+from lazytensor import distributed, environment, sharding
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend, malloc
 from lazytensor.core.errors import (
@@ -31,6 +31,7 @@ from lazytensor.inspection.program import Program
 from lazytensor.sharding import Mesh, from_local, shard
 
 if TYPE_CHECKING:
+    from lazytensor import checkpoint
     from lazytensor.artifacts import Artifact, export, load
 
 malloc.keep_freed_memory()
@@ -50,7 +51,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """`export`, `load` and `Artifact`, whose modules most programs do not need."""
+    """`checkpoint`, `export`, `load` and `Artifact`, whose modules most programs do not need."""
+    if name == "checkpoint":
+        from importlib import import_module
+
+        return import_module("lazytensor.checkpoint")
     if name not in ("Artifact", "export", "load"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from lazytensor import artifacts

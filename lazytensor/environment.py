@@ -11,10 +11,9 @@ import os
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
-DEVICES: Final = Path("/sys/bus/pci/devices")
+DEVICES: Final = "/sys/bus/pci/devices"
 MAKER_OF_TPUS: Final = "0x1ae0"
 
 
@@ -28,9 +27,14 @@ def prepare() -> None:
 
 def _has_tpu() -> bool:
     with suppress(OSError):
-        makers = (path.read_text().strip() for path in DEVICES.glob("*/vendor"))
-        return MAKER_OF_TPUS in makers
+        return any(_maker(name) == MAKER_OF_TPUS for name in os.listdir(DEVICES))
     return False
+
+
+def _maker(device: str) -> str:
+    with suppress(OSError), open(os.path.join(DEVICES, device, "vendor")) as vendor:
+        return vendor.read().strip()
+    return ""
 
 
 @cache

@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from contextlib import chdir
+from pathlib import Path
 from typing import Any, Final
 
 from lazytensor import building
@@ -31,7 +32,8 @@ a .pxd file cannot name."""
 MACROS: Final = [("CYTHON_USE_TYPE_SPECS", "1")]  # a cell that is lent changes its class
 LOG: Final = building.log("hot-path")
 """What Cython and the C compiler said in the last build."""
-_ROOT: Final = binaries.PACKAGE.parent
+_PACKAGE: Final = Path(binaries.PACKAGE)
+_ROOT: Final = _PACKAGE.parent
 _ALONE: Final = """
 import sys, types
 package = types.ModuleType("lazytensor")
@@ -43,15 +45,21 @@ hot_path.compile_all()
 """Calls `compile_all` in a process that has not imported the package itself."""
 
 
+def modules() -> list[str]:
+    """The names of the modules that are compiled."""
+    found = sorted(path.with_suffix("") for path in _PACKAGE.rglob("*.pxd"))
+    return [".".join(path.relative_to(_ROOT).parts) for path in found]
+
+
 def is_done() -> bool:
     """Whether every module is compiled from today's sources."""
-    return binaries.fault(binaries.modules()) is None
+    return binaries.fault(modules()) is None
 
 
 def build() -> None:
     """Compile the hot path beside its sources, in a process of its own. Raises: BuildError."""
     building.check_tools("the hot path")
-    if not building.ran([sys.executable, "-c", _ALONE, str(binaries.PACKAGE)], LOG):
+    if not building.ran([sys.executable, "-c", _ALONE, binaries.PACKAGE], LOG):
         raise BuildError(f"the hot path is not compiled and runs as Python; {LOG} says why")
 
 
@@ -71,17 +79,17 @@ def compile_all() -> None:
         command.ensure_finalized()
         command.run()
     _remove_old()
-    known = {name: binaries.digest(stem) for name, stem in binaries.modules().items()}
+    known = {name: binaries.digest(name) for name in modules()}
     written = {"suffix": binaries.BINARY_SUFFIX, "sources": known}
-    binaries.MANIFEST.write_text(json.dumps(written, indent=1) + "\n")
+    Path(binaries.MANIFEST).write_text(json.dumps(written, indent=1) + "\n")
 
 
 def _remove_old() -> None:
     """Remove the binaries of modules that are no longer compiled: Python would prefer them."""
-    now = {binaries.binary_of(stem) for stem in binaries.modules().values()}
-    for path in binaries.PACKAGE.rglob(f"*{binaries.BINARY_SUFFIX}"):
+    now = {binaries.binary_of(name) for name in modules()}
+    for path in _PACKAGE.rglob(f"*{binaries.BINARY_SUFFIX}"):
         source = path.with_name(path.name.removesuffix(binaries.BINARY_SUFFIX) + ".py")
-        if path not in now and source.exists():
+        if str(path) not in now and source.exists():
             path.unlink()
 
 
@@ -89,7 +97,8 @@ def _extensions() -> list[Any]:
     from setuptools import Extension
 
     made = []
-    for name, stem in binaries.modules().items():
+    for name in modules():
+        stem = Path(binaries.stem_of(name))
         source = stem.with_suffix(".pyx")
         source = source if source.exists() else stem.with_suffix(".py")
         path = str(source.relative_to(_ROOT))

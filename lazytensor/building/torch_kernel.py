@@ -20,7 +20,7 @@ from lazytensor.building import BuildError
 from lazytensor.core import binaries
 
 NAME: Final = "lazytensor_boxed"
-SOURCE: Final = binaries.PACKAGE / "frontends" / "torch" / "native" / "boxed.cpp"
+SOURCE: Final = Path(binaries.PACKAGE) / "frontends" / "torch" / "native" / "boxed.cpp"
 CALLED: Final = SOURCE.with_name("plans.pxd")
 """The C functions that the source calls by pointer."""
 LOG: Final = building.log("torch-kernel")

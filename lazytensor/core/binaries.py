@@ -9,20 +9,20 @@ objects. `LAZYTENSOR_PURE=1` asks for the sources.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from lazytensor.core.settings import flag
 
-PACKAGE: Final = Path(__file__).parents[1]
-MANIFEST: Final = PACKAGE / "binaries.json"
+# Paths are strings here, as `pathlib` takes a tenth of the time to import the package.
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MANIFEST: Final = os.path.join(PACKAGE, "binaries.json")
 """Written by a build: the digest of each module's sources, by the module's name."""
 BINARY_SUFFIX: Final = EXTENSION_SUFFIXES[0]
 """How the file name of a binary for this Python ends."""
@@ -32,29 +32,30 @@ PURE: Final = "LAZYTENSOR_PURE"
 COMPILED: Final = "compiled"
 
 
-def modules() -> dict[str, Path]:
-    """The modules that are compiled: their sources without suffix, by name."""
-    found = sorted(path.with_suffix("") for path in PACKAGE.rglob("*.pxd"))
-    return {".".join((PACKAGE.name, *path.relative_to(PACKAGE).parts)): path for path in found}
+def stem_of(name: str) -> str:
+    """The path of a module without its suffix."""
+    return os.path.join(os.path.dirname(PACKAGE), *name.split("."))
 
 
-def _stem(name: str) -> Path:
-    return PACKAGE.parent.joinpath(*name.split("."))
-
-
-def binary_of(stem: Path) -> Path:
+def binary_of(name: str) -> str:
     """Where the binary of a module lies, or would."""
-    return stem.with_name(stem.name + BINARY_SUFFIX)
+    return stem_of(name) + BINARY_SUFFIX
 
 
-def _sources(stem: Path) -> list[Path]:
-    found = (stem.with_suffix(suffix) for suffix in (".py", ".pyx", ".pxd"))
-    return [path for path in found if path.exists()]
+def _sources(name: str) -> list[str]:
+    found = (stem_of(name) + suffix for suffix in (".py", ".pyx", ".pxd"))
+    return [path for path in found if os.path.exists(path)]
 
 
-def digest(stem: Path) -> str:
+def digest(name: str) -> str:
     """The digest of one module's sources."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in _sources(stem))).hexdigest()
+    from hashlib import sha256  # rarely needed
+
+    found = sha256()
+    for path in _sources(name):
+        with open(path, "rb") as source:
+            found.update(source.read())
+    return found.hexdigest()
 
 
 def wants_sources() -> bool:
@@ -68,7 +69,8 @@ def fault(names: Iterable[str] = ()) -> str | None:
     names: the modules that must have one besides those of the last build.
     """
     try:
-        known = json.loads(MANIFEST.read_text())
+        with open(MANIFEST, encoding="utf-8") as manifest:
+            known = json.load(manifest)
     except FileNotFoundError:
         return "nothing is compiled (`lazytensor build` compiles it)"
     except (OSError, ValueError) as error:
@@ -77,16 +79,16 @@ def fault(names: Iterable[str] = ()) -> str | None:
         return f"the binaries are for another one: {known.get('suffix')}"
     digests = known["sources"]
     for name in digests.keys() | names:
-        stem = _stem(name)
-        binary = binary_of(stem)
-        if not stem.with_suffix(".pxd").exists():
+        sources = _sources(name)
+        if stem_of(name) + ".pxd" not in sources:
             return f"{name} is no longer compiled (`lazytensor build`)"
-        if not binary.exists():
+        try:
+            built = os.stat(binary_of(name)).st_mtime_ns
+        except FileNotFoundError:
             return f"the binary of {name} is missing (`lazytensor build`)"
-        built = binary.stat().st_mtime_ns
         # Reading a source takes longer than asking for its time.
-        is_newer = any(path.stat().st_mtime_ns > built for path in _sources(stem))
-        if name not in digests or (is_newer and digest(stem) != digests[name]):
+        is_newer = any(os.stat(path).st_mtime_ns > built for path in sources)
+        if name not in digests or (is_newer and digest(name) != digests[name]):
             return f"{name} has changed since it was compiled (`lazytensor build`)"
     return None
 
@@ -104,12 +106,12 @@ class _SourceFinder:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The spec of a source, if the module is one of those."""
-        if not name.startswith(f"{PACKAGE.name}."):
+        if not name.startswith(f"{os.path.basename(PACKAGE)}."):
             return None
-        stem = _stem(name)
-        if not (binary_of(stem).exists() and stem.with_suffix(".py").exists()):
+        source = stem_of(name) + ".py"
+        if not (os.path.exists(binary_of(name)) and os.path.exists(source)):
             return None
-        return spec_from_file_location(name, stem.with_suffix(".py"))
+        return spec_from_file_location(name, source)
 
 
 mode: Final = state()

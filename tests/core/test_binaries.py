@@ -26,7 +26,9 @@ print([line for line in str(lazytensor.metrics.report()).splitlines() if "hot pa
 """
 
 
-def printed(program: str, folder: Path = binaries.PACKAGE.parent, **variables: str) -> list[str]:
+def printed(
+    program: str, folder: Path = Path(binaries.PACKAGE).parent, **variables: str
+) -> list[str]:
     """The lines that a program prints, with the package in this folder."""
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -86,7 +88,7 @@ def change(stem: Path) -> None:
 
 def remove(stem: Path) -> None:
     """Remove a module's binary."""
-    binaries.binary_of(stem).unlink()
+    stem.with_name(stem.name + binaries.BINARY_SUFFIX).unlink()
 
 
 def declare_no_more(stem: Path) -> None:
@@ -129,7 +131,7 @@ def test_one_binary_that_is_not_todays_puts_all_aside(
 def test_a_manifest_that_does_not_serve_puts_all_aside(
     package: Path, text: str | None, reason: str
 ) -> None:
-    manifest = package / "lazytensor" / binaries.MANIFEST.name
+    manifest = package / "lazytensor" / Path(binaries.MANIFEST).name
     manifest.unlink() if text is None else manifest.write_text(text)
     assert reason in mode_in(package)
 
@@ -150,9 +152,9 @@ def test_a_failing_build_names_its_log(tmp_path: Path, monkeypatch: pytest.Monke
     for path in broken.rglob("*.pxd"):
         path.unlink()
     (broken / "settings.pxd").write_text("this is not Cython\n")
-    monkeypatch.setattr(binaries, "PACKAGE", tmp_path / "lazytensor")
+    monkeypatch.setattr(binaries, "PACKAGE", str(tmp_path / "lazytensor"))
     monkeypatch.setattr(hot_path, "LOG", tmp_path / "log")
     with pytest.raises(BuildError, match=str(hot_path.LOG)):
         hot_path.build()
     assert "settings.pxd" in hot_path.LOG.read_text()
-    assert not (tmp_path / "lazytensor" / binaries.MANIFEST.name).exists()
+    assert not (tmp_path / "lazytensor" / Path(binaries.MANIFEST).name).exists()

@@ -149,6 +149,18 @@ def test_the_lazy_numpy_imports_neither_jax_nor_the_command_line() -> None:
     assert run(program).stdout.splitlines() == ["89.0", "[]"]
 
 
+def test_the_lazy_numpy_imports_no_slow_module_of_the_standard_library() -> None:
+    program = """
+        import sys
+        import numpy, ml_dtypes
+        before = set(sys.modules)
+        import lazytensor.numpy
+        slow = {"asyncio", "hashlib", "html", "inspect", "logging", "pathlib", "shutil", "socket"}
+        print(sorted(slow & (set(sys.modules) - before)))
+    """
+    assert run(program).stdout.split() == ["[]"]
+
+
 def test_importing_the_lazy_numpy_costs_little_over_numpy() -> None:
     """At most 0.15 s, in the median of nine; more on a machine on which NumPy itself takes long."""
     program = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -53,9 +52,13 @@ def most() -> int:
 
 def _swap() -> int:
     """Bytes of memory that this machine has on disk, as far as it says."""
-    meminfo = Path("/proc/meminfo")
-    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("SwapTotal:"))
+    try:
+        with open("/proc/meminfo") as lines:
+            return sum(
+                int(line.split()[1]) * 1024 for line in lines if line.startswith("SwapTotal:")
+            )
+    except FileNotFoundError:
+        return 0
 
 
 def in_words(nbytes: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ class Definition:
 
     @cached_property
     def _said(self) -> str:
+        from hashlib import sha256  # here, so that `import lazytensor` stays cheap
+
         return f"{self.name}.{sha256(self.text.encode()).hexdigest()[:16]}"
 
     def __eq__(self, other: object) -> bool:

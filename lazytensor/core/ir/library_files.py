@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Final
 
-_package = Path(os.path.abspath(__file__)).parents[2]
-_folders: Final = [f"{_package}{os.sep}", f"{_package.name}{os.sep}"]
+_package = os.path.abspath(__file__).removesuffix(
+    os.path.join("", "core", "ir", "library_files.py")
+)
+_folders: Final = [os.path.join(_package, ""), os.path.join(os.path.basename(_package), "")]
 """Folders of the library. The second is how tracebacks name the sources of compiled modules."""
 hidden: Final[dict[str, bool]] = {"<frozen importlib._bootstrap>": True}
 """What `is_hidden` has answered, by file name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -103,6 +102,8 @@ def _node_cost() -> float:
 
 def html_table(rows: Iterable[Iterable[str]]) -> str:
     """Rows of texts as a table of HTML."""
+    import html  # here, so that `import lazytensor` stays cheap
+
     lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
 import time
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from lazytensor.core.device.processes import Messages
@@ -52,6 +50,8 @@ class Beat(NamedTuple):
 
 def _home() -> str:
     """This machine and its set of process numbers, as a container may have its own."""
+    import socket  # here, so that `import lazytensor` stays cheap
+
     with suppress(OSError):
         return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
     return socket.gethostname()
@@ -60,7 +60,8 @@ def _home() -> str:
 def _born(pid: int) -> str:
     """When the process of this number was started, in clock ticks; "" if it has ended."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rpartition(")")[2].split()
     except OSError:
         return ""
     return "" if fields[0] in "ZX" else fields[19]

@@ -24,7 +24,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from hashlib import blake2b
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -94,7 +93,7 @@ class Circle:
     def __init__(self, ranks: tuple[int, ...], own: int) -> None:
         self.ranks = ranks
         self.others = [rank for rank in ranks if rank != own]
-        self.name = blake2b(repr(ranks).encode(), digest_size=8).hexdigest()
+        self.name = _digest(repr(ranks), 8)
         self.checks = count()
         self.runs = 0
         self.placed = 0
@@ -153,8 +152,7 @@ class Member:
         self.circle, self.at = circle, place
         number = next(circle.checks)
         circle.history.append((circle.runs + 1, number, place))
-        digest = blake2b(text.encode(), digest_size=16).hexdigest()
-        mine = Claim(digest, place, values, circle.placed)
+        mine = Claim(_digest(text, 16), place, values, circle.placed)
         folder = f"{CHECKS}/{circle.name}/{number}"
         self.messages.tell(f"{folder}/{self.cluster.rank}", json.dumps(mine))
         first = circle.ranks[0]
@@ -317,6 +315,13 @@ def placed(value: np.ndarray, mesh: Mesh) -> None:
     for member in members:
         circle = member.circle_of(mesh)
         circle.placed = _checksum(value, circle.placed)
+
+
+def _digest(text: str, size: int) -> str:
+    """A hash of a text, of `size` bytes."""
+    from hashlib import blake2b  # here, so that `import lazytensor` stays cheap
+
+    return blake2b(text.encode(), digest_size=size).hexdigest()
 
 
 def _checksum(value: np.ndarray, start: int) -> int:

@@ -15,9 +15,9 @@ An account counts only cuts that the NumPy frontend has asked for or has caused 
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from sys import _getframe
 from types import FrameType
 from typing import Final
@@ -120,8 +120,8 @@ def account() -> Account:
     return _thread.account
 
 
-FRONTENDS: Final = str(Path(__file__).parents[2])
-PROJECT: Final = str(Path(__file__).parents[3])
+FRONTENDS: Final = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+PROJECT: Final = os.path.dirname(FRONTENDS)
 _owners: Final[dict[str, str]] = {}
 """By file: its frontend, "core" for the rest of the project, "" outside."""
 
