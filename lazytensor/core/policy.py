@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-NODE_WORK: Final = 2**12
+NODE_WORK: Final = 2**14
 """Work, in elements, that recording one node counts for."""
 SHORT_LOOP_NODES: Final = 256
 """Nodes, scalars included, of a loop's body that is best compiled whole."""

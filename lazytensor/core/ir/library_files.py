@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-_package = os.path.abspath(__file__).removesuffix(
-    os.path.join("", "core", "ir", "library_files.py")
-)
+_package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _folders: Final = [os.path.join(_package, ""), os.path.join(os.path.basename(_package), "")]
 """Folders of the library. The second is how tracebacks name the sources of compiled modules."""
 hidden: Final[dict[str, bool]] = {"<frozen importlib._bootstrap>": True}
