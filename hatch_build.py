@@ -30,7 +30,7 @@ class CompiledHotPath(BuildHookInterface):
         except BuildError as error:
             self.app.display_warning(str(error))
             return
-        names = [stem.name + binaries.BINARY_SUFFIX for stem in binaries.modules().values()]
+        names = [Path(binaries.binary_of(name)).name for name in hot_path.modules()]
         build_data["artifacts"] += [
             *(f"/lazytensor/**/{n}" for n in names),
             "/lazytensor/binaries.json",

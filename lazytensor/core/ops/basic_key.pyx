@@ -47,12 +47,12 @@ cdef inline int write_item(object item, long long* words):
             if not PyLong_CheckExact(<object>ends[i]):
                 return 0
             words[0] |= SLICE << (i + 1)
-            words[count] = value_of(<object>ends[i], &overflow)  # far out is as far as any axis
+            words[count] = value_of(<object>ends[i], &overflow)  # a far end is beyond any axis, too
             count += 1
         return count
     if PyLong_CheckExact(item):
         words[0] = INTEGER
-        words[1] = value_of(item, &overflow)  # it is out of bounds, like any that fits by little
+        words[1] = value_of(item, &overflow)  # too large for any axis, too
         return 2
     if item is None or item is ...:
         words[0] = NEW_AXIS if item is None else REST
