@@ -274,7 +274,7 @@ def view_of(cell: Cell, chain: Chain, type_: TensorType | None = None) -> View:
 
 
 def view_through(ref: Cell | View, steps: Chain, type_: TensorType | None = None) -> Cell | View:
-    """A view through `steps` of what `ref` shows. `type_`: that of its elements, if it is known."""
+    """Take a view of `ref` through `steps`. `type_`: the type of its elements, if it is known."""
     if not steps:
         return ref
     if type(ref) is View:

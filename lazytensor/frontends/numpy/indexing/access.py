@@ -50,7 +50,7 @@ def getitem(x: Lazy, key: Any) -> Any:
         return _of_scalar(x, key) if type(x) is Scalar else recorded(x, key)
     found = None
     ref = x.ref
-    if x._shadow is None or (type(ref) is Lent and _lies_as_lent(x)):
+    if x._shadow is None or _lies_as_lent(x):
         if type(ref) is Lent:
             # `parts.read`, written out: a loop over rows does little else.
             if type(key) is not ndarray:
@@ -153,7 +153,7 @@ def _before(x: View, found: Plan) -> Node | None:
 
 
 def _is_large(value: Any, bound: int) -> bool:
-    """Whether a value is an array of so many elements, which no small part takes."""
+    """Whether a value is an array of at least `bound` elements. No small part takes one."""
     if type(value) is not ndarray:
         return False
     size: int = type_of(value).size
