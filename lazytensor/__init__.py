@@ -10,7 +10,7 @@ lazytensor.export(fn, *args)       # a program that runs without this code; `loa
 from typing import TYPE_CHECKING, Any
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import distributed, environment, sharding
+from lazytensor import distributed, environment, launched, sharding
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend, malloc
 from lazytensor.core.errors import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 malloc.keep_freed_memory()
 environment.prepare()
-backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely)
+backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely, launched.devices)
 fork.watch()
 if settings.logged:
     from lazytensor.inspection import log

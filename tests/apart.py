@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor import launched
 from lazytensor.backends import xla
 from lazytensor.backends.xla import *  # noqa: F403
 from lazytensor.backends.xla import slot_buffers
@@ -26,7 +27,7 @@ moved: Final = Counter[str]()
 def take_over() -> None:
     """Be the backend of this process from now on."""
     slot_buffers.are_joined = lambda _: True
-    backend.provide(__name__, lambda: True)
+    backend.provide(__name__, lambda: True, launched.devices)
     backend.backend.cache_clear()
     backend.backend()
 
@@ -34,7 +35,7 @@ def take_over() -> None:
 def give_back() -> None:
     """Let XLA be the backend as it is."""
     slot_buffers.are_joined = lambda platform: platform != backend.HOST_PLATFORM
-    backend.provide(xla.__name__, is_accelerator_likely)
+    backend.provide(xla.__name__, is_accelerator_likely, launched.devices)
     backend.backend.cache_clear()
     backend.backend()
 
@@ -42,6 +43,11 @@ def give_back() -> None:
 def platform() -> str:
     """No CPU."""
     return "apart"
+
+
+def device_count() -> int:
+    """As many as a CPU is shown as."""
+    return launched.devices()
 
 
 def to_device(array: np.ndarray, *, owned: bool) -> Any:

@@ -12,6 +12,7 @@ from lazytensor.backends.xla import client, partition
 from lazytensor.backends.xla.client import (
     allocated,
     copy,
+    device_count,
     host_view,
     platform,
     to_device,
@@ -38,6 +39,7 @@ __all__ = [
     "compiled_for",
     "copy",
     "copy_sharded",
+    "device_count",
     "fingerprint",
     "first_part",
     "host_view",

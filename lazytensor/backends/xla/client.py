@@ -54,7 +54,7 @@ def platform() -> str:
 
 
 def device_count() -> int:
-    """The number of devices of this process; programs run on the first."""
+    """The number of devices of this process; programs run on the first by default."""
     return len(_client().local_devices())
 
 

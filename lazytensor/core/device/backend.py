@@ -35,6 +35,8 @@ _provided: Final[list[str]] = []
 """The name of the module that is the backend."""
 _guesses: Final[list[Callable[[], bool]]] = []
 """What guesses where that backend will run programs."""
+_cpus: Final[list[Callable[[], int]]] = []
+"""What says as how many devices a CPU is shown."""
 _platforms: Final[list[str]] = []
 """The backend's platform, once it is there."""
 T = TypeVar("T")
@@ -180,6 +182,9 @@ class Backend(Protocol):
     def platform(self) -> str:
         """What programs run on. The memory of "cpu" is the host's: `host_view` takes no copy."""
 
+    def device_count(self) -> int:
+        """The number of devices of this process; programs run on the first by default."""
+
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
 
@@ -212,12 +217,13 @@ class Backend(Protocol):
         """Bytes of the buffers that are alive."""
 
 
-def provide(module: str, is_apart_likely: Callable[[], bool]) -> None:
+def provide(module: str, is_apart_likely: Callable[[], bool], cpus: Callable[[], int]) -> None:
     """Let the module of this name be the backend.
 
-    is_apart_likely: guesses the answer of `is_apart` until the backend is imported.
+    is_apart_likely: guesses the answer of `is_apart` until the backend is imported. cpus: says as
+    how many devices a CPU is shown.
     """
-    _provided[:], _guesses[:] = [module], [is_apart_likely]
+    _provided[:], _guesses[:], _cpus[:] = [module], [is_apart_likely], [cpus]
 
 
 @cache
@@ -241,6 +247,11 @@ def is_apart() -> bool:
     if _platforms:
         return _platforms[-1] != HOST_PLATFORM
     return bool(_guesses) and _guesses[0]()
+
+
+def device_count() -> int:
+    """How many devices this process has. The backend is asked, and imported, for accelerators."""
+    return backend().device_count() if is_apart() else _cpus[0]()
 
 
 def imported(module: str) -> Any:

@@ -141,6 +141,16 @@ class Program:
         return tuple(found)
 
     @cached_property
+    def bound(self) -> frozenset[int]:
+        """The instructions that are computed of what is bound to a mesh, or constrained to one."""
+        pairs = zip(self.parameters, self.shardings, strict=False)
+        found = {at for at, sharding in pairs if sharding is not None}
+        for at, (_, operands, attrs, _) in enumerate(self.instructions):
+            if not found.isdisjoint(operands) or any(isinstance(a, Sharding) for a in attrs):
+                found.add(at)
+        return frozenset(found)
+
+    @cached_property
     def needs_backend(self) -> bool:
         """Whether the host cannot run it: it runs on a mesh, or has more axes than NumPy's arrays.
 

@@ -106,6 +106,15 @@ class Sharding:
         """Whether every device has the whole array."""
         return not any(self.spec)
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether what is computed of the array runs on the mesh.
+
+        It does where the array is split, or is on one device that is not the first. An array that
+        several devices have is taken from any of them.
+        """
+        return not self.is_replicated or (self.mesh.size == 1 and self.mesh.devices != (0,))
+
     def part(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of one device's part of an array."""
         parts = map(self.mesh.parts, self.spec)
@@ -165,6 +174,11 @@ def first_axis(mesh: Mesh, shape: tuple[int, ...], nbytes: int) -> Sharding | No
 def replicated(mesh: Mesh, ndim: int) -> Sharding:
     """The sharding of an array that every device of a mesh has."""
     return interned(mesh, ((),) * ndim)
+
+
+def on(device: int, ndim: int) -> Sharding:
+    """The sharding of an array that this device has, and no other."""
+    return replicated(Mesh((1,), ("device",), (device,)), ndim)
 
 
 def sharding(mesh: Mesh, spec: Spec, shape: tuple[int, ...], asked_by: str = "shard") -> Sharding:

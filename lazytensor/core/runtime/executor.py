@@ -152,12 +152,13 @@ def _execute(run: Run, entry: Entry) -> None:
             if entry.program.guards:
                 with locking.outside(run.outputs):
                     device.wait(results[0][-1])
-            values = sharded.results(executable, results[0])
+            values = sharded.results(entry.program, executable, results[0])
             outcome = _settle(run, entry.program.outputs, values)
         except BaseException as error:
             locking.resume()
             if results:
-                _settle(run, entry.program.outputs, sharded.results(executable, results[0]))
+                values = sharded.results(entry.program, executable, results[0])
+                _settle(run, entry.program.outputs, values)
             interrupts.raise_instead(error)
             raise
         wait(executable, results[0])

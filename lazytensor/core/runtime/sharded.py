@@ -5,7 +5,8 @@ the backend compiles it for the mesh, and its partitioner splits everything betw
 `Sharded` values again. Invariants:
 
 - What has no sharding is whole on every device. It is put there once, and stays.
-- A program whose leaves are all whole, and that constrains nothing, runs on one device.
+- A program whose leaves are all whole, and that constrains nothing, runs on the first device.
+- A device other than the first is a mesh of one. What has no sharding is put there for each run.
 - A program has the devices of one mesh. Several meshes may name these devices. What is pending on
   other devices, or on one, is another program.
 - The host runs none of these programs: its results would not be split.
@@ -21,7 +22,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.buffers.cell import SHOWS, Show
-from lazytensor.core.device.backend import Executable, backend, gathered, on_host
+from lazytensor.core.device.backend import (
+    Executable,
+    backend,
+    gathered,
+    is_apart,
+    is_host,
+    on_host,
+)
+from lazytensor.core.device.device_names import name_of
+from lazytensor.core.device.padded import Padded
 from lazytensor.core.device.processes import cluster
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
@@ -75,20 +85,35 @@ def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:
     """Of the outputs, which need `nodes` first, those that are on the same devices as the first."""
     if len(outputs) < 2 or settings.devices > 1:
         return outputs
+    devices = _devices_of_each(nodes)
+    first = devices.get(outputs[0], ())
+    return [output for output in outputs if devices.get(output, first) == first]
+
+
+def devices_of(node: Node) -> tuple[int, ...]:
+    """The devices that a node's value is bound to, also while it is pending; none if to no one."""
+    if not may_split():
+        return ()
+    if node.value is not None:
+        return _devices(node)
+    return _devices_of_each(reachable([node]))[node]
+
+
+def _devices_of_each(nodes: Iterable[Node]) -> dict[Node, tuple[int, ...]]:
+    """The devices of pending nodes, operands before what needs them."""
     devices: dict[Node, tuple[int, ...]] = {}
     for node in nodes:
         found = [devices.get(x, ()) if x.value is None else _devices(x) for x in node.operands]
         if node.op is sharding_constraint:
             found.append(node.attrs[0].mesh.devices)
         devices[node] = next(filter(None, found), ())
-    first = devices.get(outputs[0], ())
-    return [output for output in outputs if devices.get(output, first) == first]
+    return devices
 
 
 def _devices(leaf: Node) -> tuple[int, ...]:
-    """Over which devices a leaf's value is split; none if each has it whole."""
+    """The devices that a leaf's value is bound to; none if to no one."""
     value = leaf.value
-    if value.__class__ is not Sharded or value.sharding.is_replicated:
+    if value.__class__ is not Sharded or not value.sharding.is_bound:
         return ()
     devices: tuple[int, ...] = value.sharding.mesh.devices
     return devices
@@ -113,11 +138,11 @@ def seen(node: Node) -> np.ndarray | None:
 
 
 def _of_leaves(leaves: Sequence[Node]) -> Shardings:
-    """Per leaf its sharding, None for one that every device has; empty if all are such."""
+    """Per leaf its sharding, None for one that is bound to no device; empty if all are such."""
     values = [leaf.value for leaf in leaves]
     found = tuple(x.sharding if x.__class__ is Sharded else None for x in values)
-    split = tuple(None if s is None or s.is_replicated else s for s in found)
-    return split if any(split) else ()
+    bound = tuple(s if s is not None and s.is_bound else None for s in found)
+    return bound if any(bound) else ()
 
 
 def _spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
@@ -155,9 +180,14 @@ def _key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
 def check(program: Program) -> None:
     """Raises: ShardingError if the program needs the devices of two meshes."""
     if len({mesh.devices for mesh in program.meshes}) > 1:
-        first, second = program.meshes[:2]
+        found = {mesh.devices: mesh for mesh in program.meshes}
+        first, second = map(_said, list(found.values())[:2])
         text = f"an operation has operands on {first} and on {second}"
         raise ShardingError(f"{text}: move one with lazytensor.shard, which gathers it")
+
+
+def _said(mesh: Mesh) -> str:
+    return name_of(mesh.devices[0]) if mesh.size == 1 else str(mesh)
 
 
 def arguments(leaves: Sequence[Node], shared: Iterable[bool], mesh: Mesh) -> list[Any]:
@@ -170,13 +200,25 @@ def arguments(leaves: Sequence[Node], shared: Iterable[bool], mesh: Mesh) -> lis
                 text = f"an array on {value.sharding.mesh} is used with one on {mesh}"
                 raise ShardingError(f"{text}: move it with lazytensor.shard, in every process")
             sharding = replicated(mesh, leaf.type.ndim)
-            placed = backend().place(on_host(value), sharding)
-            value = leaf.value = Sharded(placed, sharding)
+            value = placed(value, sharding)
+            if not sharding.is_bound:  # else the leaf's next use would have to be there, too
+                leaf.value = value
         if is_shared:
             buffers.append(backend().copy_sharded(value.buffer, value.sharding))
         else:
             buffers.append(value.buffer)
     return buffers
+
+
+def placed(value: Any, wanted: Sharding) -> Sharded:
+    """A leaf's value on a mesh. The host takes no part where one device gives it to another."""
+    there, buffer = backend(), value
+    if wanted.mesh.size == 1 and is_apart() and not is_host(value):
+        if value.__class__ is Sharded and value.sharding.is_replicated:
+            buffer = next(there.parts(value.buffer))[1]
+        if buffer.__class__ not in (Sharded, Padded):
+            return Sharded(there.copy_sharded(buffer, wanted), wanted)
+    return Sharded(there.place(on_host(value), wanted), wanted)
 
 
 def given(run: Run) -> Iterator[np.ndarray]:
@@ -199,8 +241,16 @@ def slots(data: Iterable[Any], mesh: Mesh) -> list[Any]:
     return [backend().place(x, replicated(mesh, x.ndim)) for x in data]
 
 
-def results(executable: Executable, values: list[Any]) -> list[Any]:
-    """The results of a run, with their shardings if they are on a mesh."""
+def results(program: Program, executable: Executable, values: list[Any]) -> list[Any]:
+    """The results of a run, with their shardings if they are on a mesh.
+
+    Those of one device that are computed of nothing that is bound to it go to the first device.
+    """
     if not executable.shardings:
         return values
-    return list(map(Sharded, values, executable.shardings))
+    made = list(map(Sharded, values, executable.shardings))
+    if program.meshes[0].size == 1:
+        for at, line in enumerate(program.results):
+            if line not in program.bound:
+                made[at] = backend().first_part(made[at].buffer)
+    return made

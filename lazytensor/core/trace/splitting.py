@@ -19,6 +19,7 @@ from lazytensor.core.ir.sharding import (
     Region,
     Sharding,
     Spec,
+    on,
     region_of,
     sharding,
     slices_in,
@@ -26,7 +27,7 @@ from lazytensor.core.ir.sharding import (
 from lazytensor.core.ir.types import Shape, tensor_type
 from lazytensor.core.runtime import peers, scheduler
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.core.runtime.sharded import is_elsewhere, used
+from lazytensor.core.runtime.sharded import devices_of, is_elsewhere, placed, used
 
 
 def split(node: Node, wanted: Sharding) -> Node:
@@ -35,6 +36,9 @@ def split(node: Node, wanted: Sharding) -> Node:
     if node.op in SLOTS:
         node = leaf(np.asarray(node.value, node.type.dtype))
     value = node.value
+    if value is None and devices_of(node) not in ((), wanted.mesh.devices):
+        scheduler.sync(node, cause="sharding")  # a program has the devices of one mesh
+        value = node.value
     if value is None or value.__class__ is Failure:
         return ops.sharding_constraint(node, sharding=wanted)
     if value.__class__ is Sharded and value.sharding.mesh.devices == wanted.mesh.devices:
@@ -42,9 +46,22 @@ def split(node: Node, wanted: Sharding) -> Node:
         return node if is_so else ops.sharding_constraint(node, sharding=wanted)
     if is_elsewhere(value):
         value = scheduler.fetch(node)
-    host = on_host(value)
-    peers.placed(host, wanted.mesh)
-    return leaf(Sharded(backend().place(host, wanted), wanted), node.type)
+    if peers.members:
+        peers.placed(on_host(value), wanted.mesh)
+    return leaf(placed(value, wanted), node.type)
+
+
+def moved(node: Node, device: int) -> Node:
+    """The node's value on one device. What is pending on another one is computed there first."""
+    if device:
+        return split(node, on(device, node.type.ndim))
+    if not devices_of(node):
+        return node
+    scheduler.sync(node, cause="sharding")
+    value = node.value
+    if value.__class__ is Sharded and value.sharding.is_replicated:
+        return leaf(backend().first_part(value.buffer), node.type)
+    return leaf(scheduler.fetch(node), node.type)
 
 
 def joined(own: np.ndarray, mesh: Mesh, spec: Spec) -> Node:

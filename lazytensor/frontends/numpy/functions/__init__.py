@@ -92,6 +92,11 @@ OF_ARRAYS: Final[dict[str, Function]] = {
 
 LAZY: Final[dict[str, Function]] = {
     **OF_ARRAYS,
+    **{
+        name: dressed(making.placing(function), getattr(np, name), line(name))
+        for name, function in OF_ARRAYS.items()
+        if name in making.PLACED
+    },
     **numpys.LAZY,
     **{
         name: dressed(made_of(function, getattr(np, name)), getattr(np, name), line(name))

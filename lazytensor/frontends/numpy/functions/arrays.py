@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.host.fallback import called, real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.interop.interchange import unpacked
-from lazytensor.frontends.numpy.modules.standard import check_device, placed
+from lazytensor.frontends.numpy.modules.standard import number_of
 from lazytensor.frontends.numpy.ufuncs.promotion import (
     is_special,
 )
@@ -107,14 +107,13 @@ def asarray_(
     dtype: Any = None,
     order: Any = None,
     *,
-    device: Any = None,
     copy: bool | None = None,
     like: Any = None,
 ) -> Any:
     """See numpy.asarray."""
-    if type(a) is ndarray and dtype is None and order is None and copy is None and device is None:
+    if type(a) is ndarray and dtype is None and order is None and copy is None:
         return a
-    return placed(array(a, dtype, copy=copy, order="K" if order is None else order), device)
+    return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
 asarray_.__qualname__ = "asarray"
@@ -125,14 +124,13 @@ def asanyarray(
     dtype: Any = None,
     order: Any = None,
     *,
-    device: Any = None,
     copy: bool | None = None,
     like: Any = None,
 ) -> Any:
     """See numpy.asanyarray."""
     if is_special(a):
-        return placed(np.asanyarray(a, dtype, order, copy=copy), device)
-    return asarray_(a, dtype, order, device=device, copy=copy)
+        return np.asanyarray(a, dtype, order, copy=copy)
+    return asarray_(a, dtype, order, copy=copy)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -158,7 +156,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """See numpy.from_dlpack. Memory that others may write to becomes a real array."""
-    check_device(device)
+    number_of(device)
     x = conversion.asarray(x) if hasattr(type(x), METHOD) else x
     if has_lazy(x):
         return x.copy() if copy else x.view()

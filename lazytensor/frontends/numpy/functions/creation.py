@@ -22,7 +22,6 @@ from lazytensor.frontends.numpy.functions.signatures import Given, like, named
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored
-from lazytensor.frontends.numpy.modules.standard import placed
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, number
 
@@ -80,9 +79,7 @@ def laid_out(array: ndarray, order: Any) -> ndarray:
 def _constant(name: str, value: Any) -> Function:
     real_function = getattr(np, name)
 
-    def create(
-        shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
-    ) -> Any:
+    def create(shape: Any, dtype: Any = None, order: Any = "C", *, like: Any = None) -> Any:
         try:
             kind = dtype_of(dtype)
         except HostOnly:
@@ -90,7 +87,7 @@ def _constant(name: str, value: Any) -> Function:
         made = wrap(filled(shape_of(shape), value, kind))
         if made.type.nbytes > sys.maxsize:
             real_function(made.shape, kind)  # raises
-        return placed(laid_out(made, order), device)
+        return laid_out(made, order)
 
     return dressed(create, real_function)
 
@@ -113,7 +110,7 @@ def full(given: Given) -> Any:
         return np.full(real(given.shape), real(value), given.dtype, order)
     if not is_number:
         made.ref.write(stored(_strong(value), made.type))
-    return placed(laid_out(made, order), given.device)
+    return laid_out(made, order)
 
 
 def _strong(value: Any) -> Any:
@@ -131,13 +128,11 @@ def _like(name: str) -> Function:
         order: Any = "K",
         subok: bool = True,
         shape: Any = None,
-        *,
-        device: Any = None,
     ) -> Any:
         array = asarray(prototype)
         kind = dtype_of(dtype, array.dtype)
         made = wrap(filled(array.shape if shape is None else shape_of(shape), value, kind))
-        return placed(laid_out_like(made, array, order), device)
+        return laid_out_like(made, array, order)
 
     return dressed(create, real_function)
 
@@ -154,21 +149,21 @@ def full_like(given: Given) -> Any:
     """See numpy.full_like."""
     made = _LIKE["empty_like"](given.a, given.dtype, given.order, given.subok, given.shape)
     made.ref.write(stored(_strong(given.fill_value), made.type))
-    return placed(made, given.device)
+    return made
 
 
 _LIKE = {name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")}
 
 
-def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **kw: Any) -> Any:
+def arange(*args: Any, dtype: Any = None, like: Any = None, **kw: Any) -> Any:
     """See numpy.arange."""
     given = [real(x) for x in args]
     whole = dtype is None and not kw and all(type(x) is int and abs(x) < 2**62 for x in given)
     if whole and 1 <= len(given) <= 3 and given[2:] != [0]:
         line = range(*given)
-        return placed(wrap(_counted(line.start, len(line), line.step)), device)
+        return wrap(_counted(line.start, len(line), line.step))
     rest = {name: real(value) for name, value in kw.items()}
-    return placed(entered(np.arange(*given, dtype=dtype, **rest)), device)
+    return entered(np.arange(*given, dtype=dtype, **rest))
 
 
 def _counted(start: int, size: int, step: int) -> Node:

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.errors import NoValue, Unsupported
-from lazytensor.core.ir.sharding import Mesh
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
@@ -49,16 +48,13 @@ _COPY_KEYWORDS: Final = frozenset({"copy", "overwrite_input"})
 """Keywords that let functions write to an argument or return it."""
 
 
-_LAZY: Final = (Lazy, Mesh)  # what is put on a mesh is lazy
-
-
 def has_lazy(*values: Any) -> bool:
-    """Whether `values`, nested lists and tuples included, hold a lazy array, a scalar, a mesh."""
+    """Whether `values`, nested lists and tuples included, hold a lazy array or scalar."""
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
             continue
-        if issubclass(kind, _LAZY):
+        if issubclass(kind, Lazy):
             return True
         if (kind is list or kind is tuple) and not are_plain(value) and has_lazy(*value):
             return True

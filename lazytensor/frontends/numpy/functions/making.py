@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -14,12 +14,34 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.host.fallback import lazies
 from lazytensor.frontends.numpy.host.small import all_stay, count
 from lazytensor.frontends.numpy.interop.interchange import unpacked
+from lazytensor.frontends.numpy.modules.standard import placed
+
+PLACED: Final = frozenset(
+    [
+        "arange",
+        "asanyarray",
+        "asarray",
+        "empty",
+        "empty_like",
+        "eye",
+        "full",
+        "full_like",
+        "linspace",
+        "ones",
+        "ones_like",
+        "zeros",
+        "zeros_like",
+    ]
+)
+"""The creators that take a device."""
 
 
 def of_shape(function: Function, real: Function) -> Function:
     """`function`, whose first argument is a shape, or NumPy's if the array is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "device" in kwargs:
+            return _placed(call, args, kwargs)
         bound = settings.small
         if bound and args and _size(args[0]) < bound:
             plain = len(args) == 1 and not kwargs
@@ -34,8 +56,11 @@ def of_shape(function: Function, real: Function) -> Function:
 
 def of_data(function: Function, real: Function) -> Function:
     """`function`, which makes an array of its first argument, or NumPy's if that is small."""
+    takes_device = real.__name__ in PLACED
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "device" in kwargs and takes_device:
+            return _placed(call, args, kwargs)
         bound = settings.small if args else 0
         given: Any = args[0] if args else None
         kind = type(given)
@@ -66,8 +91,11 @@ def of_data(function: Function, real: Function) -> Function:
 
 def of_numbers(function: Function, real: Function) -> Function:
     """`function`, which makes a matrix of a height and a width, or NumPy's if it is small."""
+    takes_device = real.__name__ in PLACED
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "device" in kwargs and takes_device:
+            return _placed(call, args, kwargs)
         sizes = args[:2] if len(args) > 1 and args[1] is not None else args[:1] * 2
         plain = "M" not in kwargs and all_stay(args) and all_stay(kwargs.values())
         if sizes and plain and _size(sizes) < settings.small:
@@ -88,6 +116,23 @@ def of_function(function: Function, real: Function) -> Function:
         return (real if _is_like_another(kwargs) else function)(*args, **kwargs)
 
     return call
+
+
+def placing(function: Function) -> Function:
+    """`function`, which makes an array, with the argument `device`."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "device" in kwargs:
+            return _placed(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _placed(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `function` makes of all arguments but the device, on the device."""
+    device = kwargs.pop("device")
+    return placed(function(*args, **kwargs), device)
 
 
 def _is_like_another(kwargs: dict[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.modules import rest_of
-from lazytensor.frontends.numpy.modules.standard import check_device
+from lazytensor.frontends.numpy.modules.standard import placed
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import refuse_unless
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
@@ -154,9 +154,8 @@ def _frequencies(name: str) -> Function:
     def sample(n: Any, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
         if dtype is not None and np.dtype(dtype).kind != "f":
             raise TypeError(f"{name}: a real floating dtype is needed, got {np.dtype(dtype)}")
-        check_device(device)
         made = own(n, d)
-        return made if dtype is None else made.astype(dtype)
+        return placed(made if dtype is None else made.astype(dtype), device)
 
     sample.__name__ = sample.__qualname__ = name
     sample.__module__, sample.__doc__ = own.__module__, own.__doc__
