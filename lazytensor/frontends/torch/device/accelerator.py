@@ -27,6 +27,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "reset_accumulated_memory_stats": _nothing,
     "reset_peak_memory_stats": namespace.reset_peak_memory_stats,
 }
+CHOICES: Final[dict[str, Callable[..., Any]]] = {
+    "device_count": namespace.device_count,
+    "set_device_index": namespace.set_device,
+    "synchronize": namespace.synchronize,
+}
 """By torch's names; torch's other functions of that module are built on `memory_stats`."""
 
 
@@ -51,5 +56,5 @@ def attach() -> None:
             function = _either(ours, theirs)
             setattr(module, name, function)
             setattr(torch.accelerator, name, function)
-    theirs = torch.accelerator.synchronize
-    torch.accelerator.synchronize = _either(namespace.synchronize, theirs)
+    for name, ours in CHOICES.items():
+        setattr(torch.accelerator, name, _either(ours, getattr(torch.accelerator, name)))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.core.device import backend
+from lazytensor.core.device import backend, device_names
 from lazytensor.core.observe import events
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- the module offers it
@@ -20,6 +20,10 @@ from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- the mod
     stream,
 )
 from lazytensor.frontends.torch.random.randomness import DEVICE, Generator, default
+from lazytensor.frontends.torch.tensors.placement import At as device
+from lazytensor.frontends.torch.tensors.placement import current as current_device  # noqa: F401
+from lazytensor.frontends.torch.tensors.placement import exchange, number_of
+from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
 _initialized: Final = True
 """Torch reads it before it saves and restores the random stream around a checkpoint."""
@@ -53,55 +57,31 @@ def _is_in_bad_fork() -> bool:
 
 
 def device_count() -> int:
-    """One: graphs run on one device."""
-    return 1
-
-
-def current_device() -> int:
-    """The only one's index."""
-    return 0
+    """How many devices a script can name; LAZYTENSOR_LOCAL_DEVICES says it of a CPU."""
+    return device_names.count()
 
 
 def set_device(device: Any) -> None:
-    """Choose a device. Raises: RuntimeError for one that is not there."""
-    check_index(device)
-
-
-class device:
-    """`with torch.lazytensor.device(0):`, which chooses the one device there is."""
-
-    def __init__(self, device: Any) -> None:
-        check_index(device)
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *error: object) -> None: ...
+    """Choose this thread's device. Raises: RuntimeError for one that is not there."""
+    exchange(number_of(device))
 
 
 class device_of(device):
-    """The same, for the device of a tensor."""
+    """The same, for the device of a tensor; nothing changes for other tensors."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(0)
-
-
-def check_index(device: Any) -> int:
-    """The only device's index. Raises: RuntimeError for a device that is not there."""
-    if not isinstance(device, int | None):
-        device = torch.device(device).index
-    if device not in (0, None, -1):
-        raise RuntimeError(f"there is one device {DEVICE}, and no {DEVICE}:{device}")
-    return 0
+        super().__init__(obj.device if is_lazy(obj) else None)
 
 
 def get_device_name(device: Any = None) -> str:
     """What XLA runs on."""
+    number_of(device)
     return f"{DEVICE} (XLA)"
 
 
 def get_device_properties(device: Any = None) -> SimpleNamespace:
     """Its name, and `total_memory` in bytes."""
-    check_index(device)
+    number_of(device)
     known = hasattr(os, "sysconf")  # not on Windows
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 0
     return SimpleNamespace(name=get_device_name(), total_memory=total, major=0, minor=0)

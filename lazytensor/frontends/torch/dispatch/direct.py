@@ -28,12 +28,11 @@ from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.recipes import remembering
 from lazytensor.frontends.torch.dispatch.registry import (
     Row,
-    library,
     prepare_thread,
     register,
+    register_above,
     thread,
 )
-from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.tensors.tensor import laid, wrap
 
 
@@ -197,8 +196,4 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
 for name, row in ROWS.items():
     above, below = _kernels(name, row)
     register(name, below, has_derivative=True)
-    if boxed is None:
-        library.impl(name, above, "AutogradPrivateUse1")
-    else:
-        library.impl(name, above, "AutogradPrivateUse2")
-        boxed.above(f"aten::{name}", bound_of(name))
+    register_above(name, above, bound_of(name))

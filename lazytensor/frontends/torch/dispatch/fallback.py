@@ -24,8 +24,8 @@ from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.inference import infer, is_implemented
 from lazytensor.frontends.torch.dispatch.kernels import MAKING, give, refuse_devices
 from lazytensor.frontends.torch.dispatch.libraries import lasting
+from lazytensor.frontends.torch.dispatch.registry import BELOW, prepare_thread
 from lazytensor.frontends.torch.dispatch.registry import library as own
-from lazytensor.frontends.torch.dispatch.registry import prepare_thread
 from lazytensor.frontends.torch.dispatch.verdicts import (
     REFUSALS,
     ask,
@@ -34,6 +34,7 @@ from lazytensor.frontends.torch.dispatch.verdicts import (
     refuse_shared,
     verdict,
 )
+from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
     is_lazy,
@@ -97,9 +98,14 @@ def decomposition(op: Any) -> Callable[..., Any]:
     return checked
 
 
+_KEY: Final = "PrivateUse1" if boxed is None else BELOW
+
+
 def attach() -> None:
     """Register the fallback for all overloads without a kernel."""
-    library.fallback(_kernel, "PrivateUse1")
+    library.fallback(_kernel, _KEY)
+    if boxed is not None:
+        boxed.fallback()
 
 
 class _Open(threading.local):
@@ -181,9 +187,10 @@ def _composed(op: Any) -> Composition:
         return _kernel(op, *args, **kwargs) if found is NotImplemented else found
 
     name = op.name()
-    taken = any(is_implemented(op, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
+    keys = _KEY, "PrivateUse1", "CompositeImplicitAutograd"
+    taken = any(is_implemented(op, key) for key in keys)
     if op.namespace == "aten" and not taken:
-        own.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
+        own.impl(name.removeprefix("aten::"), kernel, _KEY)
     return made
 
 

@@ -36,6 +36,7 @@ from lazytensor.frontends.torch.tensors.tensor import (
     is_lazy,
     laid,
     node,
+    placing,
     ref,
     stored,
     wrap,
@@ -287,6 +288,8 @@ def write(target: Any, value: Node) -> None:
 
 def _write(held: Cell | View, target: Any, value: Node) -> None:
     type = held.type
+    if placing:
+        value = placing[0](value)
     if value.type is not type:
         if value.type.shape != type.shape:
             shapes = list(type.shape), list(value.type.shape)

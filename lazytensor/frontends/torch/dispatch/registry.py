@@ -65,8 +65,8 @@ def register(
 ) -> None:
     """Register `kernel` for the overload `name` on the device.
 
-    `translated`: the kernel raises torch's errors itself. `plans`, `view`: a boxed kernel may stand
-    in front of it, which replays plans, or has torch's kernel for the key `view` make a view.
+    `translated`: the kernel raises torch's errors itself. `plans`, `view`: the boxed kernel that
+    stands in front of it replays plans, or has torch's kernel for the key `view` make a view.
 
     Operations that torch composes of others are skipped: torch differentiates through the parts,
     and a kernel would silently drop the gradients. `has_derivative`: the operation is registered
@@ -82,11 +82,10 @@ def register(
     KERNELS[name] = kernel
     made = kernel if translated else translating(name, kernel)
     bound = eager.bound_of(name)
-    in_front = bool(plans or view or name in eager.IS_NORMAL or bound)
     if eager.settles(name):
         made = eager.settling(name, made)
-    library.impl(name, made, BELOW if in_front and boxed is not None else "PrivateUse1")
-    if not in_front or boxed is None:
+    library.impl(name, made, BELOW if boxed is not None else "PrivateUse1")
+    if boxed is None:
         return
     if plans:
         base, _, overload = name.partition(".")
@@ -98,6 +97,18 @@ def register(
         boxed.view(f"aten::{name}", view == "Meta")
     else:
         boxed.eager_first(f"aten::{name}", bound)
+
+
+def register_above(name: str, kernel: Row, bound: int = 0) -> None:
+    """Register what stands above torch's derivative of the overload `name`.
+
+    bound: with how many elements of an operand torch's CPU kernel computes it.
+    """
+    if boxed is None:
+        library.impl(name, kernel, "AutogradPrivateUse1")
+    else:
+        library.impl(name, kernel, "AutogradPrivateUse2")
+        boxed.above(f"aten::{name}", bound)
 
 
 def translating(name: str, kernel: Row) -> Row:

@@ -63,6 +63,7 @@ class Call {
   // Whether the arguments have a key.
   bool read(const IValue* arguments, size_t count) {
     key.push_back(static_cast<int64_t>(c10::typeMetaToScalarType(c10::get_default_dtype())));
+    key.push_back(current);
     for (size_t i = 0; i < count; i++)
       if (!read(arguments[i])) return false;
     if (ordered_ && !in_rows_)
@@ -106,7 +107,7 @@ class Call {
   bool read(const at::Tensor& tensor) {
     if (!tensor.defined()) return add(NONE, 1);
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return read_number(tensor);
-    if (tensor.device().type() != c10::DeviceType::PrivateUse1 || !tensor.has_storage() ||
+    if (tensor.device().type() != TYPE || !tensor.has_storage() ||
         tensor.is_neg() || tensor.is_conj())
       return false;
     Reference handle = handle_of(tensor);
@@ -197,7 +198,8 @@ at::Tensor holding(Reference cell, const Layout& layout) {
     cell = checked(PyObject_CallFunctionObjArgs(
         plans.storage_class, cell.object, layout.strides.ptr(), nullptr));
   at::Tensor made =
-      tensor_of(storage_of(pointing_to(cell.object)), c10::DispatchKey::PrivateUse1, layout.dtype);
+      tensor_of(storage_of(pointing_to(cell.object, here())), c10::DispatchKey::PrivateUse1,
+                layout.dtype);
   if (layout.strides)
     made.unsafeGetTensorImpl()->set_sizes_and_strides(
         layout.sizes, layout.strides.cast<std::vector<int64_t>>());
@@ -216,6 +218,7 @@ class Boxed : public c10::OperatorKernel {
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
     const size_t count = op.schema().arguments().size();
     prepare();
+    const OnDevice device(op, *stack, eager_.device_at);
     if (EagerCall(eager_, op, stack).run()) return;
     py::gil_scoped_acquire gil;
     Call call(ordered_);
@@ -384,6 +387,7 @@ class EagerFirst : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
     prepare();
+    const OnDevice device(op, *stack, eager_.device_at);
     if (EagerCall(eager_, op, stack).run()) return;
     op.redispatchBoxed(c10::DispatchKeySet(BELOW), stack);
   }
@@ -391,6 +395,22 @@ class EagerFirst : public c10::OperatorKernel {
  private:
   EagerRow eager_;
 };
+
+// Operations without a kernel of ours: the Python fallback lies below.
+class Fallback : public c10::OperatorKernel {
+ public:
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
+    const auto device_at = op.schema().argumentIndexWithName("device").value_or(-1);
+    const OnDevice device(op, *stack, device_at);
+    op.redispatchBoxed(c10::DispatchKeySet(BELOW), stack);
+  }
+};
+
+void fallback() {
+  static auto* made = new torch::Library(torch::Library::IMPL, "_", c10::DispatchKey::PrivateUse1,
+                                         __FILE__, __LINE__);
+  made->fallback(torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Fallback>()));
+}
 
 // Never freed: kernels outlast the interpreter's cleanup.
 template <c10::DispatchKey KEY = c10::DispatchKey::PrivateUse1>
@@ -441,12 +461,18 @@ void bind(const py::dict& functions, const char* name, Function*& function) {
 
 // Torch asks the guard several times an operation: one in Python would take the GIL each time.
 struct Guard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
-  c10::Device exchangeDevice(c10::Device) const override { return OURS; }
-  c10::Device getDevice() const override { return OURS; }
-  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
-  c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
-  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
-  c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
+  c10::Device exchangeDevice(c10::Device device) const override {
+    return c10::Device(TYPE, exchange(device.index()));
+  }
+  c10::Device getDevice() const override { return here(); }
+  void setDevice(c10::Device device) const override { exchange(device.index()); }
+  void uncheckedSetDevice(c10::Device device) const noexcept override { exchange(device.index()); }
+  c10::DeviceIndex deviceCount() const noexcept override { return devices_there; }
+  c10::Stream getStream(c10::Device device) const noexcept override { return stream(device); }
+  c10::Stream getNewStream(c10::Device device, int) const override { return stream(device); }
+  c10::Stream exchangeStream(c10::Stream given) const noexcept override {
+    return stream(given.device());
+  }
   // Programs run in the order in which they are started.
   void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
@@ -454,7 +480,9 @@ struct Guard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1
   void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
 
  private:
-  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, OURS); }
+  static c10::Stream stream(c10::Device device) {
+    return c10::Stream(c10::Stream::DEFAULT, device);
+  }
 };
 
 void guard() {
@@ -471,7 +499,17 @@ py::object get_handle(const py::object& storage) {
 }
 
 void set_handle(const py::object& storage, const py::object& handle) {
-  point(THPStorage_Unpack(storage.ptr()), pointing_to(handle.ptr()));
+  const c10::Storage unpacked = THPStorage_Unpack(storage.ptr());
+  point(unpacked, pointing_to(handle.ptr(), unpacked.device()));
+}
+
+// A tensor in rows, on the current device, whose storage has this handle.
+at::Tensor tensor_holding(const py::object& handle, at::IntArrayRef shape, at::ScalarType dtype) {
+  at::Tensor made =
+      tensor_of(storage_of(pointing_to(handle.ptr(), here())), c10::DispatchKey::PrivateUse1,
+                c10::scalarTypeToTypeMeta(dtype));
+  made.unsafeGetTensorImpl()->set_sizes_contiguous(shape);
+  return made;
 }
 
 // Whether a tensor of the device is within a bound of elements, and the host has them.
@@ -521,6 +559,11 @@ PYBIND11_MODULE(lazytensor_boxed, m) {
   m.def("get_handle", &get_handle);
   m.def("set_handle", &set_handle);
   m.def("guard", &guard);
+  m.def("holding", &tensor_holding);
+  m.def("current_device", [] { return current; });
+  m.def("exchange_device", &exchange);
+  m.def("set_device_count", [](int count) { devices_there = count; });
+  m.def("fallback", &fallback);
   m.def("impl", &impl);
   m.def("view", &view);
   m.def("eager_first", &eager_first);

@@ -45,6 +45,7 @@ class EagerDraw : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     prepare();
+    const OnDevice device(op, *stack, -1);
     const c10::IValue* arguments = stack->data() + stack->size() - 4;
     const at::Tensor& tensor = arguments[0].toTensor();
     const double first = arguments[1].toDouble(), second = arguments[2].toDouble();

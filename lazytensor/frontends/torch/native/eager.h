@@ -87,6 +87,7 @@ struct EagerRow {
   int size_at = -1;       // the argument that is the result's shape
   int end_at = -1;        // of numbers in a row: where they end; before it where they start
   int table_at = -1;      // a matrix that the others are multiplied by, or a table
+  int device_at = -1;     // the argument that is the result's device
   int chance_at = -1;     // of an operator that may draw: it does so with a chance above zero
   bool is_copy = false;   // operands and the result may be the CPU's
   bool is_linear_backward = false;
@@ -99,6 +100,7 @@ struct EagerRow {
     TORCH_CHECK(op.has_value(), "no schema of ", name);
     size_at = op->schema().argumentIndexWithName("size").value_or(-1);
     end_at = op->schema().argumentIndexWithName("end").value_or(-1);
+    device_at = op->schema().argumentIndexWithName("device").value_or(-1);
     chance_at = op->schema().argumentIndexWithName("dropout_p").value_or(-1);
     const std::string base = name_of(name).name;
     if (bound == plans.eager_weights)
@@ -171,7 +173,7 @@ class EagerCall {
 
   // Whether a tensor is one of the device's with few elements, that shows them as they are.
   static bool may_have_memory(const at::Tensor& tensor, int64_t bound) {
-    return tensor.device().type() == OURS.type() &&
+    return tensor.device() == FIRST &&
            !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() && tensor.has_storage() &&
            tensor.numel() <= bound && !tensor.is_neg() && !tensor.is_conj() &&
            !tensor._is_zerotensor();
@@ -280,7 +282,7 @@ class EagerCall {
     }
     if (!value.isDevice()) return true;
     const c10::Device device = value.toDevice();
-    arrives_ = device == OURS || device == c10::Device(OURS.type());
+    arrives_ = device == FIRST || (current == 0 && device == c10::Device(TYPE));
     departs_ = row_.is_copy && device.is_cpu();
     return arrives_ || departs_;
   }
@@ -434,6 +436,7 @@ class EagerAbove : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     prepare();
+    const OnDevice device(op, *stack, row_.device_at);
     const size_t count = op.schema().arguments().size();
     const bool is_differentiated = differentiates(stack->data() + stack->size() - count, count);
     if (!is_differentiated && EagerCall(row_, op, stack).run()) return;

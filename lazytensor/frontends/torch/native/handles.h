@@ -14,6 +14,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "devices.h"
+
 namespace {
 
 namespace py = pybind11;
@@ -35,8 +37,6 @@ Reference checked(PyObject* owned) {
   if (owned == nullptr) throw python_error();
   return Reference(owned);
 }
-
-const c10::Device OURS(c10::DeviceType::PrivateUse1, 0);
 
 // What `plans.py` does, by C function. Each gives a new reference, or null with an error set.
 struct Plans {
@@ -85,12 +85,13 @@ void free_handle(void* handle) {
 
 void free_memory(void* memory) { delete static_cast<HostMemory*>(memory); }
 
-c10::DataPtr pointing_to(PyObject* handle) {
+c10::DataPtr pointing_to(PyObject* handle, c10::Device device) {
   Py_INCREF(handle);
-  return {nullptr, handle, &free_handle, OURS};
+  return {nullptr, handle, &free_handle, device};
 }
 
-c10::DataPtr pointing_to(HostMemory* memory) { return {nullptr, memory, &free_memory, OURS}; }
+// The memory of tensors of other devices is not the host's.
+c10::DataPtr pointing_to(HostMemory* memory) { return {nullptr, memory, &free_memory, FIRST}; }
 
 // Held for some instructions, in which nothing is freed and no Python code runs.
 class SpinLock {
@@ -136,7 +137,7 @@ void point(const c10::Storage& storage, c10::DataPtr pointer) {
 
 // Whether a storage that had this memory holds a handle now. Not if another thread was quicker.
 bool replace(const c10::Storage& storage, const HostMemory& seen, PyObject* handle) {
-  c10::DataPtr pointer = pointing_to(handle);
+  c10::DataPtr pointer = pointing_to(handle, FIRST);
   std::lock_guard<SpinLock> guard(pointers);
   const HostMemory* memory = memory_in(storage);
   if (memory == nullptr || !memory->whole.is_same(seen.whole) ||
@@ -179,7 +180,7 @@ bool is_cell(const Reference& handle) {
 
 // Storages of the device have no memory, and any number of bytes.
 struct NoMemory : c10::Allocator {
-  c10::DataPtr allocate(size_t) override { return {nullptr, OURS}; }
+  c10::DataPtr allocate(size_t) override { return {nullptr, here()}; }
   void copy_data(void*, const void*, std::size_t) const override {}
 };
 

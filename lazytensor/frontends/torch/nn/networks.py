@@ -28,7 +28,12 @@ from lazytensor.core.lib.sequences import (
 from lazytensor.core.policy import EAGER_ELEMENTS, EAGER_TABLE
 from lazytensor.frontends.torch.dispatch.eager import is_at_hand
 from lazytensor.frontends.torch.dispatch.promotion import like
-from lazytensor.frontends.torch.dispatch.registry import library, prepare_thread, register, thread
+from lazytensor.frontends.torch.dispatch.registry import (
+    prepare_thread,
+    register,
+    register_above,
+    thread,
+)
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import held_by, value, wrap
 
@@ -249,4 +254,4 @@ for kind in NETWORKS:
     for packed in (False, True):
         kernel, name = _kernel(kind, packed), f"{kind}.{'data' if packed else 'input'}"
         register(name, kernel, has_derivative=True)
-        library.impl(name, kernel, "AutogradPrivateUse1")
+        register_above(name, kernel)

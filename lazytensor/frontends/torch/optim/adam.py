@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.optim.parameters import Step, at_hand, grouped, 
 
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
-    """Rows by dtype and number of steps, which are on the CPU; None where torch has to do it."""
+    """Rows by dtype, device and number of steps; None where torch has to do it."""
     there = [column for column in columns if column]
     return grouped(there, FLOATS, (step.item() for step in steps))
 
@@ -84,7 +84,7 @@ def listed(original: Step) -> Step:
         if options["weight_decay"]:
             decay = "own" if options["decoupled_weight_decay"] else "gradient"
         flags = {"amsgrad": bool(most), "decay": decay, "maximize": bool(options["maximize"])}
-        for (_, before), rows in groups.items():
+        for (*_, before), rows in groups.items():
             record(adam_steps, rows, _numbers(before + 1, options), flags)
 
     return step

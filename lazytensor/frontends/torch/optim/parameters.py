@@ -12,7 +12,7 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import varying
 from lazytensor.frontends.torch.dispatch.eager import is_at_hand
 from lazytensor.frontends.torch.native.loading import boxed
-from lazytensor.frontends.torch.tensors.tensor import held_by
+from lazytensor.frontends.torch.tensors.tensor import held_by, placing
 
 Step = Callable[..., None]
 Rows = list[tuple[Any, ...]]
@@ -20,8 +20,8 @@ Rows = list[tuple[Any, ...]]
 
 def grouped(
     columns: Sequence[Sequence[Any]], dtypes: Collection[np.dtype], marks: Iterable[Any]
-) -> dict[tuple[np.dtype, Any], Rows] | None:
-    """Rows of cells and views by dtype and mark; None where torch has to do it.
+) -> dict[tuple[np.dtype, int, Any], Rows] | None:
+    """Rows of cells and views by dtype, device and mark; None where torch has to do it.
 
     columns: lists of tensors: the parameters, and their gradients and state.
     """
@@ -31,11 +31,12 @@ def grouped(
     types = [x.type for x in held[0]]
     if any([x.type for x in column] != types for column in held[1:]):
         return None
-    groups: dict[tuple[np.dtype, Any], Rows] = {}
-    for type, mark, row in zip(types, marks, zip(*held, strict=True), strict=True):
+    devices = [x.device.index for x in columns[0]] if placing else [0] * len(types)
+    groups: dict[tuple[np.dtype, int, Any], Rows] = {}
+    for type, device, mark, *row in zip(types, devices, marks, *held, strict=True):
         if type.dtype not in dtypes:
             return None
-        groups.setdefault((type.dtype, mark), []).append(row)
+        groups.setdefault((type.dtype, device, mark), []).append(tuple(row))
     return groups
 
 

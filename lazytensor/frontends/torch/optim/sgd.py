@@ -81,7 +81,7 @@ def listed(original: Step) -> Step:
             "decay": bool(options["weight_decay"]),
             "maximize": bool(options["maximize"]),
         }
-        for (_, begins), rows in groups.items():
+        for (*_, begins), rows in groups.items():
             share = 1.0 if begins else 1 - options["dampening"]
             numbers = options["weight_decay"], options["momentum"], share, -options["lr"]
             record(sgd_steps, rows, numbers, flags)

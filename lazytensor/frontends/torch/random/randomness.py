@@ -24,18 +24,20 @@ class Generator(torch._C.Generator):
     """`torch.Generator("lazytensor")`: torch's CPU generator with a stream of the device."""
 
     stream: RandomStream
+    index: int
 
     def __new__(cls, device: Any = DEVICE, stream: RandomStream | None = None) -> Generator:
         """A generator whose seed is torch's default one."""
         made: Generator = super().__new__(cls, "cpu")
         made.stream = stream or RandomStream(torch._C.default_generator.initial_seed())
+        made.index = 0 if device == DEVICE else torch.device(device).index or 0
         _streams[made._cdata] = made.stream
         return made
 
     @property
     def device(self) -> torch.device:
         """The device that it draws on."""
-        return torch.device(DEVICE, 0)
+        return torch.device(DEVICE, self.index)
 
     def manual_seed(self, seed: int) -> Generator:
         """Begin the stream that belongs to `seed`."""
@@ -67,7 +69,7 @@ class Generator(torch._C.Generator):
 
     def clone_state(self) -> Generator:
         """A generator that goes on as this one would."""
-        return Generator().set_state(self.get_state())
+        return Generator(self.device).set_state(self.get_state())
 
     def get_offset(self) -> int:
         """How many blocks of bits have been used."""

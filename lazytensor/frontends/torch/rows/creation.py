@@ -21,7 +21,6 @@ from lazytensor.core.lib.geometry import kept_strides, order_of
 from lazytensor.core.lib.numbers import HALVES, is_inexact
 from lazytensor.core.lib.signal import spaced_from_both_ends
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.dispatch.errors import UNFIT, require
 from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
@@ -32,6 +31,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
 )
 from lazytensor.frontends.torch.dispatch.registry import Row, prepare_thread, register
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, refuse
+from lazytensor.frontends.torch.tensors.placement import brought, number_of
 from lazytensor.frontends.torch.tensors.strides import is_repeated, reach, sized, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     from_cpu,
@@ -227,6 +227,7 @@ def _copy_lazily(target: Any, source: Any) -> None:
         held = held.shown(target)
     type = held.type
     value = resolved(source) if is_lazy(source) else from_cpu(source)
+    value = brought(value, source, target.device.index)
     if value.type is not type:
         value = cast_to(value, type.dtype)
         if value.type.shape != type.shape:
@@ -251,9 +252,7 @@ def _to_copy(
         stride = kept_strides(shape, ((shape, x.stride()),))
     place = None if device is None else torch.device(device)
     if place is None or place.type == "lazytensor":
-        if place is not None and place.index:
-            namespace.check_index(place)
-        return laid(value, stride)
+        return laid(brought(value, x, number_of(place)), stride)
     made = to_cpu(value)
     if stride != made.stride():
         made = torch.empty_strided(shape, stride, dtype=made.dtype).copy_(made)
@@ -281,7 +280,7 @@ def placed(row: Row) -> Row:
 
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         if device is not None and device.index:
-            namespace.check_index(device)
+            number_of(device)
         return row(*args, **kwargs)
 
     return made

@@ -13,16 +13,18 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.buffers.cell import WRITES
+from lazytensor.core.buffers.cell import WRITES, Cell, View
 from lazytensor.core.buffers.interop import METHOD, Offer, offered
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.lib.geometry import in_rows
+from lazytensor.core.runtime.sharded import devices_of
 from lazytensor.frontends.torch.random.randomness import DEVICE
+from lazytensor.frontends.torch.tensors.placement import At
 from lazytensor.frontends.torch.tensors.tensor import (
     TORCH,
     Storage,
-    create,
+    holding,
     is_lazy,
     ref,
     share,
@@ -59,12 +61,18 @@ def taken(offer: Offer) -> Any:
     shape, dtype = held.type.shape, held.type.dtype
     if dtype not in TORCH:
         raise TypeError(f"from_lazy: torch has no dtype for {held.type}")
-    if any(step.op not in WRITES for step in held.chain):
-        return wrap(held.node)
-    tensor = create(shape, TORCH[dtype])
-    # A storage even for a plain cell: the other frontend may lend the cell's memory.
-    tensor.untyped_storage().handle = Storage(held, in_rows(shape))
-    return tensor
+    with At(_home(held)):
+        if any(step.op not in WRITES for step in held.chain):
+            return wrap(held.node)
+        # A storage even for a plain cell: the other frontend may lend the cell's memory.
+        return holding(Storage(held, in_rows(shape)), shape, TORCH[dtype])
+
+
+def _home(held: Cell | View) -> int:
+    """The number of the device with a cell's value; 0 if it is split, or on no device yet."""
+    cell = held.cell if isinstance(held, View) else held
+    devices = devices_of(cell.node)
+    return devices[0] if len(devices) == 1 else 0
 
 
 def offer(x: Any) -> Offer | None:

@@ -19,8 +19,9 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.core.lib.geometry import Ints, in_rows, order_of
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.random.randomness import DEVICE
+from lazytensor.frontends.torch.tensors.placement import At, number_of, put
 from lazytensor.frontends.torch.tensors.strides import reach
-from lazytensor.frontends.torch.tensors.tensor import NUMPY, Storage, create, share
+from lazytensor.frontends.torch.tensors.tensor import NUMPY, Storage, holding, share
 
 Method = Callable[..., Any]
 META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
@@ -58,28 +59,30 @@ def measure(storage: Any) -> None:
     """Tell torch how many bytes a storage has; it is made with none, as that is quicker."""
     held = storage.handle
     nbytes = (held if held.__class__ is Cell else held.cell).type.nbytes
-    place(META, create((0,), torch.uint8), storage, 0, (nbytes,), (1,))
+    with At(storage.device):
+        place(META, holding(None, (0,), torch.uint8), storage, 0, (nbytes,), (1,))
 
 
-def holding(cell: Cell, lies: Ints) -> Any:
+def storage_of(cell: Cell, lies: Ints) -> Any:
     """A torch storage that no tensor shows yet."""
-    storage = create((0,), torch.uint8).untyped_storage()
-    storage.handle = Unread(cell, lies)
+    storage = holding(Unread(cell, lies), (0,), torch.uint8).untyped_storage()
     measure(storage)
     return storage
 
 
-def from_host(storage: Any) -> Any:
+def from_host(storage: Any, device: Any = DEVICE) -> Any:
     """A storage of the device with the bytes of one on the CPU."""
     data = torch.empty(0, dtype=torch.uint8).set_(storage).numpy()
-    return holding(Cell(leaf(copied(data))), (1,))
+    with At(device):
+        return storage_of(Cell(put(leaf(copied(data)))), (1,))
 
 
 def _clone(storage: Any) -> Any:
     held = storage.handle
-    if held.__class__ is Cell:
-        return holding(Cell(held.node), in_rows(held.type.shape))
-    return holding(Cell(held.cell.node), held.lies)
+    with At(storage.device):
+        if held.__class__ is Cell:
+            return storage_of(Cell(held.node), in_rows(held.type.shape))
+        return storage_of(Cell(held.cell.node), held.lies)
 
 
 def to_host(storage: Any) -> Any:
@@ -93,7 +96,10 @@ def to_host(storage: Any) -> Any:
 
 
 def _to(storage: Any, *, device: Any, non_blocking: bool = False) -> Any:
-    return storage if is_ours(device) else to_host(storage).to(device=device)
+    if is_ours(device):
+        is_there = storage.device.index == number_of(device)
+        return storage if is_there else from_host(to_host(storage), device)
+    return to_host(storage).to(device=device)
 
 
 def _copy(storage: Any, source: Any, non_blocking: Any = None) -> Any:
@@ -102,7 +108,7 @@ def _copy(storage: Any, source: Any, non_blocking: Any = None) -> Any:
             f"size does not match, self was {storage.nbytes()} bytes but src was "
             f"{source.nbytes()} bytes"
         )
-    bytes_ = from_host(source.cpu()).handle.cell.node
+    bytes_ = from_host(source.cpu(), storage.device).handle.cell.node
     share(storage).view((source.nbytes(),), (1,), 0, torch.uint8).write(bytes_)
     return storage
 
@@ -110,7 +116,7 @@ def _copy(storage: Any, source: Any, non_blocking: Any = None) -> Any:
 def _read(storage: Any, file: Any, offset: Any, is_real_file: bool, element_size: int) -> Any:
     host = torch.UntypedStorage(storage.nbytes())
     host._set_from_file(file, offset, is_real_file, element_size)
-    storage.handle = from_host(host).handle
+    storage.handle = from_host(host, storage.device).handle
     return storage
 
 
@@ -182,7 +188,7 @@ def _arriving(theirs: Method) -> Method:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self.device.type == "cpu":
             if "device" in kwargs and is_ours(kwargs["device"]):
-                return from_host(self)
+                return from_host(self, kwargs["device"])
             if args and isinstance(args[0], torch.UntypedStorage) and is_ours(args[0].device):
                 args = (args[0].cpu(), *args[1:])
         return theirs(self, *args, **kwargs)
@@ -210,7 +216,7 @@ def _made(theirs: Method) -> Method:
         if device is None:
             return theirs(kind, *args, **kwargs)
         if is_ours(device):
-            return from_host(theirs(kind, *args, **kwargs))
+            return from_host(theirs(kind, *args, **kwargs), device)
         return theirs(kind, *args, device=device, **kwargs)
 
     return __new__

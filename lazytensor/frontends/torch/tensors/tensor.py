@@ -9,6 +9,7 @@ storage (what autograd saved, `detach()`, `.data`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import ml_dtypes
@@ -25,8 +26,7 @@ from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES, Shape, TensorType
 from lazytensor.core.lib.geometry import Ints, in_rows, steps_of
 from lazytensor.core.runtime import scheduler
-
-create: Final[Any] = torch._C._acc.create_empty_tensor
+from lazytensor.frontends.torch.native.extension import boxed
 
 NUMPY: Final[dict[torch.dtype, np.dtype]] = {
     torch.bool: np.dtype(np.bool_),
@@ -150,17 +150,29 @@ def stored(shown: Node, x: Any) -> Node:
     return -shown if x.is_neg() else shown
 
 
+def _holding(handle: Any, shape: Shape, dtype: torch.dtype) -> Any:
+    tensor = torch._C._acc.create_empty_tensor(shape, dtype)
+    tensor.untyped_storage().handle = handle
+    return tensor
+
+
+holding: Final[Any] = _holding if boxed is None else boxed.holding
+"""Function from a handle, a shape and a dtype to a tensor in rows, on the current device."""
+placing: Final[list[Callable[[Node], Node]]] = []
+"""What puts a new value on the current device, once a device that is not the first was named."""
+
+
 def wrap(made: Node) -> Any:
     """A tensor of its own that holds `made`, its elements in rows."""
+    if placing:
+        made = placing[0](made)
     type = made.type
     layout = _layouts.get(type)
     if layout is None:
         if not type.size:  # torch's way of making tensors gives these strides of 0
             return laid(made, in_rows(type.shape))
         layout = _layouts[type] = (type.shape, TORCH[type.dtype])
-    tensor = create(*layout)
-    tensor.untyped_storage().handle = Cell(made)
-    return tensor
+    return holding(Cell(made), *layout)
 
 
 def laid(made: Node, stride: Ints) -> Any:
@@ -168,8 +180,9 @@ def laid(made: Node, stride: Ints) -> Any:
     shape = made.type.shape
     if made.type.size and stride == in_rows(shape):
         return wrap(made)
-    tensor = create(shape, TORCH[made.type.dtype])
-    tensor.untyped_storage().handle = Storage(Cell(made), stride)
+    if placing:
+        made = placing[0](made)
+    tensor = holding(Storage(Cell(made), stride), shape, TORCH[made.type.dtype])
     return restride(tensor, shape, stride, 0)
 
 
