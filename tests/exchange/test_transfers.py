@@ -19,6 +19,7 @@ import lazytensor.tf
 import lazytensor.torch
 from lazytensor import metrics, settings
 from lazytensor.core.runtime import background
+from lazytensor.launched import LOCAL_DEVICES
 
 WARMING: Final = 4
 STEPS: Final = 6
@@ -177,3 +178,18 @@ def test_only_what_is_asked_for_is_moved(
     assert found == (STEPS * workload.up, STEPS * workload.down)
     for count in ("compiles", "interpreted", "fallbacks"):
         assert after[count] == before[count]
+
+
+def test_between_devices_the_host_takes_no_part(
+    moved: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LOCAL_DEVICES, "3")
+    monkeypatch.setattr(settings, "tier", "compile")
+    x = np.asarray(numpy.ones((64, 64)), device="lazytensor:1") + 1
+    lazytensor.sync()
+    moved.clear()
+    there = x.to_device("lazytensor:2")
+    here = (there * 2).to_device("cpu")
+    lazytensor.sync()
+    assert moved.total() == 0
+    numpy.testing.assert_array_equal(here, numpy.full((64, 64), 4.0))

@@ -147,6 +147,29 @@ def test_a_model_on_two_devices_trains_as_on_one() -> None:
 
 
 @needs_kernel
+@pytest.mark.parametrize("device", [FIRST, THIRD])
+def test_a_compiled_module_is_where_its_parameters_are(device: str) -> None:
+    torch.manual_seed(0)
+    expected, model = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    model.load_state_dict(expected.state_dict())
+    compiled = torch.compile(model.to(device), backend="lazytensor")
+    for x, called in ((values("cpu"), expected), (values(device), compiled)):
+        (called(x) * torch.ones(3, device=x.device)).sum().backward()
+    assert str(model.weight.grad.device) == device
+    torch.testing.assert_close(model.weight.grad.cpu(), expected.weight.grad)
+
+
+@needs_kernel
+def test_a_compiled_function_moves_tensors() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2).to(THIRD) + 1
+
+    made = torch.compile(function, backend="lazytensor")(values(SECOND))
+    assert str(made.device) == THIRD
+    assert torch.equal(made.cpu(), values("cpu") * 2 + 1)
+
+
+@needs_kernel
 def test_networks_and_dropout_are_where_their_input_is() -> None:
     torch.manual_seed(0)
     lstm = torch.nn.LSTM(4, 5, num_layers=2)

@@ -79,3 +79,18 @@ def test_a_variable_is_split_in_place() -> None:
         np.testing.assert_array_equal(variable.numpy(), 2)
         with pytest.raises(ValueError, match="mark_sharding: it is read-only"):
             lazytensor.sharding.mark_sharding(tf.ones(8) * 2, DATA, ("data",))
+
+
+def test_one_device_that_is_not_the_first() -> None:
+    there = Mesh((1,), ("device",), (1,))
+    with lazytensor.tf.enabled():
+        x = lazytensor.tf.shard(tf.ones((3, 4)), there)
+        variable = lazytensor.sharding.mark_sharding(tf.Variable(tf.ones((3, 4))), there)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(variable * x * 2)
+        variable.assign_sub(tape.gradient(loss, variable))
+        np.testing.assert_array_equal(variable.numpy(), -np.ones((3, 4)))
+        for value in (x * 2, variable):
+            found = sharding_of(value)
+            assert found is not None
+            assert found.mesh == there

@@ -24,7 +24,8 @@ from lazytensor.core.lib.geometry import Ints, in_order, in_rows, order_of
 from lazytensor.frontends.torch.dispatch.composition import all_hold, traced
 from lazytensor.frontends.torch.dispatch.demands import Demands, demands
 from lazytensor.frontends.torch.dispatch.forms import kept_order
-from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid, value
+from lazytensor.frontends.torch.tensors.placement import At, device_of
+from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid, placing, value
 from lazytensor.frontends.torch.tensors.transfers import changes_storages, transferring
 
 NAME: Final = "lazytensor"
@@ -64,6 +65,13 @@ class Graph:
         self.is_laid = False
 
     def __call__(self, *args: Any) -> Any:
+        if not placing:
+            return self.called(args)
+        with At(device_of(args)):
+            return self.called(args)
+
+    def called(self, args: Sequence[Any]) -> Any:
+        """The results, on the current device."""
         given = [*args, *self.constants]
         nodes: list[Node] = []
         key: list[Any] = []

@@ -7,17 +7,19 @@ current one for the time of the call. Where a value is follows from what it is c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
 from lazytensor.core.device import device_names
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import here
 from lazytensor.core.runtime.sharded import devices_of
 from lazytensor.core.trace.splitting import moved
 from lazytensor.frontends.torch.native.extension import boxed
 from lazytensor.frontends.torch.random.randomness import DEVICE
-from lazytensor.frontends.torch.tensors.tensor import placing
+from lazytensor.frontends.torch.tensors.tensor import is_lazy, placing
 
 
 def current() -> int:
@@ -71,9 +73,22 @@ def exchange(index: int) -> int:
 def put(made: Node) -> Node:
     """The value on the current device, if it is computed of nothing that is on a device."""
     index = current()
-    return moved(made, index) if index and not devices_of(made) else made
+    is_there = not index or here().tracing or devices_of(made)
+    return made if is_there else moved(made, index)
 
 
 def brought(made: Node, x: Any, index: int) -> Node:
-    """The value of a tensor for a tensor of another device. made: the value where it is."""
-    return moved(made, index) if placing and x.device.index != index else made
+    """The value of a tensor for a tensor of another device. made: the value where it is.
+
+    Raises: RuntimeError in the body of a composite, which is of one device.
+    """
+    if not placing or x.device.index == index:
+        return made
+    if here().tracing and is_lazy(x):
+        raise RuntimeError("a composite's body copies from one device to another")
+    return moved(made, index)
+
+
+def device_of(args: Iterable[Any]) -> torch.device | None:
+    """The device of the first tensor that is on one of ours."""
+    return next((x.device for x in args if is_lazy(x)), None)
