@@ -243,6 +243,7 @@ from lazytensor.core.ops.statistics import (
     is_close,
     log_softmax,
     logsumexp,
+    masked_softmax,
     mean,
     norm2,
     softmax,

@@ -12,11 +12,11 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.contraction import dot_general
-from lazytensor.core.ops.elementwise import abs, convert, equal, select, square
+from lazytensor.core.ops.elementwise import abs, convert, select, square
 from lazytensor.core.ops.movement import iota, kept, reshape
-from lazytensor.core.ops.reduction import reduce_max, reduce_sum
+from lazytensor.core.ops.reduction import reduce_sum
 from lazytensor.core.ops.special import erf, exp, rsqrt, tanh
-from lazytensor.core.ops.statistics import softmax
+from lazytensor.core.ops.statistics import masked_softmax, softmax
 
 _CUBIC = 0.044715
 
@@ -216,11 +216,7 @@ def attention(
             found = select(given, found, least)
         else:
             found = found + _wide("attention", given)
-    share = softmax(found, axis=last)
-    if mask:
-        lost = equal(reduce_max(found, axes=(last,)), least)
-        none = scalar(0.0, found.type.dtype)
-        share = select(reshape(lost, shape=(*lost.type.shape, 1)), none, share)
+    share = (masked_softmax if mask else softmax)(found, axis=last)
     made = dot_general(share, v, batch=(first, first), contract=((last,), (last - 1,)))
     return _narrow(made, query)
 

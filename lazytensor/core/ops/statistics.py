@@ -151,6 +151,16 @@ def softmax(x: Node, *, axis: int) -> Node:
 
 
 @composite
+def masked_softmax(x: Node, *, axis: int) -> Node:
+    """`softmax` of what counts: -inf marks what does not. 0 along a line in which nothing counts.
+
+    x: floats. Result: type of x. Raises: DTypeError, ShapeError. Source: torch._safe_softmax.
+    """
+    least, zero = (scalar(number, x.type.dtype) for number in (-math.inf, 0.0))
+    return select(equal(_top(x, (axis,)), least), zero, softmax(x, axis=axis))
+
+
+@composite
 def log_softmax(x: Node, *, axis: int) -> Node:
     """log(softmax(x)) along `axis`, without underflow. x: floats. Result: type of x.
 

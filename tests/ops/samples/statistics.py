@@ -46,7 +46,7 @@ SAMPLES += [
     Sample(op, (_x(dtype, 2, 3, 4),), {"axis": axis}, EPS[dtype], REASON)
     for dtype in FLOATS
     for axis in (0, 2)
-    for op in (ops.softmax, ops.log_softmax)
+    for op in (ops.softmax, ops.masked_softmax, ops.log_softmax)
 ]
 SAMPLES += [
     Sample(op, (_c(dtype, 4, 3), *extra), {"axes": (0, 1)}, 1e-5, REASON)
@@ -59,6 +59,12 @@ SAMPLES += [
     )
 ]
 SAMPLES += [
+    Sample(
+        ops.masked_softmax, (np.array([[-np.inf, -np.inf], [-np.inf, 1], [2, 3]]),), {"axis": at}
+    )
+    for at in (0, 1)
+]
+SAMPLES += [
     Sample(op, (SPECIAL, *extra), attrs, 1e-14, REASON)
     for op, extra, attrs in (
         (ops.mean, (), {"axes": (1,)}),
@@ -66,6 +72,7 @@ SAMPLES += [
         (ops.variance, (np.array(0.0),), {"axes": (0,)}),
         (ops.logsumexp, (), {"axes": (1,)}),
         (ops.softmax, (), {"axis": 1}),
+        (ops.masked_softmax, (), {"axis": 1}),
         (ops.log_softmax, (), {"axis": 1}),
         (ops.norm2, (), {"axes": (1,)}),
     )
@@ -133,6 +140,7 @@ REFUSALS = [
     Refusal(ops.variance, (np.zeros(3), np.array(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.deviation, (np.zeros(3), np.float32(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.softmax, (np.zeros(3),), ShapeError, {"axis": 1}),
+    Refusal(ops.masked_softmax, (np.zeros(3, bool),), DTypeError, {"axis": 0}),
     Refusal(ops.log_softmax, (np.zeros(3, complex),), DTypeError, {"axis": 0}),
     Refusal(ops.norm2, (np.zeros(3, bool),), DTypeError, {"axes": (0,)}),
     Refusal(ops.interp, (ASKED, POINTS, POINTS.astype("f4"), *ENDS), DTypeError),

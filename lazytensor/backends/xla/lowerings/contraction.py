@@ -9,6 +9,7 @@ fuses, and is up to ten times faster than XLA's own small loop.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -67,6 +68,15 @@ class Dot(NamedTuple):
         """The axes of one operand that are neither batch nor contracted."""
         bound = self.batch[side] + self.contract[side]
         return tuple(axis for axis in range(ndim) if axis not in bound)
+
+    def moved(self, side: int, axes: Sequence[int]) -> Dot:
+        """The same where one operand's axes have other numbers. axes: the new number of each."""
+
+        def there(pair: AxesPair) -> AxesPair:
+            found = tuple(axes[axis] for axis in pair[side])
+            return (found, pair[1]) if side == 0 else (pair[0], found)
+
+        return Dot(there(self.batch), there(self.contract))
 
 
 def _dot_general(
@@ -156,6 +166,10 @@ def _unfolded(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Val
 
 
 def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
+    if e.is_plain and dot.batch[0]:
+        x, dot = _in_batches(e, x, dot, 0)
+        y, dot = _in_batches(e, y, dot, 1)
+        return _multiplied(e, type, x, y, dot)
     x, dot = _unturned(x, dot, 0)
     y, dot = _unturned(y, dot, 1)
     if not dot.free(1, y.type.ndim) and dot.contract[0][-1:] != (x.type.ndim - 1,):
@@ -178,18 +192,33 @@ def _multiplied(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> V
 
 def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
     """A transposed operand's source, and the axes there: XLA would write the transpose."""
-    if x.turned is None:
+    if x.turned is None or not _is_ordered(x, dot, side):
         return x, dot
     source, axes = x.turned
-    free = [axes[axis] for axis in dot.free(side, x.type.ndim)]
-    if free != sorted(free):
+    return source, dot.moved(side, axes)
+
+
+def _in_batches(e: Emitter, x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
+    """A transposed operand with the axes of the batch first, the others as they lie in its source.
+
+    A gradient's products read an operand by the other axis. XLA takes both from one transpose. It
+    writes two where the axes lie as each product has them.
+    """
+    if x.turned is None or not _is_ordered(x, dot, side):
         return x, dot
+    source, axes = x.turned
+    batch = [axes[axis] for axis in dot.batch[side]]
+    order = (*batch, *(axis for axis in range(len(axes)) if axis not in batch))
+    turned = source.type.with_shape(tuple(source.type.shape[axis] for axis in order))
+    there = e.op("transpose", turned, source, permutation=i64s(order))
+    return there, dot.moved(side, [order.index(axis) for axis in axes])
 
-    def moved(pair: AxesPair) -> AxesPair:
-        there = tuple(axes[axis] for axis in pair[side])
-        return (there, pair[1]) if side == 0 else (pair[0], there)
 
-    return source, Dot(moved(dot.batch), moved(dot.contract))
+def _is_ordered(x: Value, dot: Dot, side: int) -> bool:
+    """Whether the free axes of a transposed operand come in the order of its source."""
+    assert x.turned is not None
+    free = [x.turned[1][axis] for axis in dot.free(side, x.type.ndim)]
+    return free == sorted(free)
 
 
 def _is_by_columns(x: Value, y: Value, dot: Dot) -> bool:

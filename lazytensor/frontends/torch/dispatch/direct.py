@@ -137,8 +137,34 @@ def _normalized(
     return torch.native_layer_norm(x, shape, weight, bias, eps)[0]
 
 
+_torchs_attention: Final = torch.ops.aten.scaled_dot_product_attention.default.decompose
+
+
+def _weighted(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """Torch's composition of attention, but for a scale of the query only.
+
+    Torch scales the keys, too, which are then in memory as they are and scaled.
+    """
+    if enable_gqa or query.ndim < 2 or (attn_mask is not None and is_causal):
+        how = {"scale": scale, "enable_gqa": enable_gqa}
+        return _torchs_attention(query, key, value, attn_mask, dropout_p, is_causal, **how)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query * factor) @ key.transpose(-2, -1)
+    if is_causal:
+        attn_mask = scores.new_ones(scores.shape[-2:], dtype=torch.bool).tril()
+    if attn_mask is not None and attn_mask.dtype is torch.bool:
+        scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    weights = torch._safe_softmax(scores, -1)
+    return torch.dropout(weights, dropout_p, True) @ value if dropout_p else weights @ value
+
+
 DECOMPOSITIONS: Final[dict[str, Callable[..., Any]]] = {
-    "scaled_dot_product_attention": torch.ops.aten.scaled_dot_product_attention.default.decompose,
+    "scaled_dot_product_attention": _weighted,
     "layer_norm": _normalized,
 }
 

@@ -69,6 +69,10 @@ def _log_softmax(x: Any, *, axis: int) -> Any:
     return aten._log_softmax.default(x, axis, False)
 
 
+def _masked_softmax(x: Any, *, axis: int) -> Any:
+    return aten._safe_softmax.default(x, axis)
+
+
 def _softmax_backward(grad: Any, y: Any, *, axis: int) -> Any:
     return aten._softmax_backward_data.default(grad, y, axis, y.dtype)
 
@@ -106,6 +110,7 @@ LAYERS: Final[dict[Op[Any], Kernel]] = {
     ops.log_softmax: _log_softmax,
     ops.log_softmax_backward: _log_softmax_backward,
     ops.softmax: _softmax,
+    ops.masked_softmax: _masked_softmax,
     ops.softmax_backward: _softmax_backward,
 }
 MASKS: Final[dict[Op[Any], Kernel]] = {ops.threshold_backward: _threshold_backward}

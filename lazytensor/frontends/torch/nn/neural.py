@@ -27,9 +27,9 @@ from lazytensor.frontends.torch.tensors.tensor import numpy_dtype
 def _softmax(name: str) -> Row:
     op = getattr(ops, name)
 
-    def row(x: Node, dim: int, half_to_float: bool = False) -> Node:
-        if half_to_float:
-            x = cast_to(x, F32)
+    def row(x: Node, dim: int, half_to_float: bool = False, dtype: Any = None) -> Node:
+        if half_to_float or dtype is not None:
+            x = cast_to(x, F32 if dtype is None else numpy_dtype(dtype))
         if not x.type.size:
             return x
         if not x.type.ndim:
@@ -38,6 +38,13 @@ def _softmax(name: str) -> Row:
         return op(x, axis=axis_of(dim, x.type.ndim))
 
     return row
+
+
+def _safe_softmax(x: Node, dim: int, dtype: Any = None) -> Node:
+    return _masked(x, dim, dtype=dtype)
+
+
+_masked = _softmax("masked_softmax")
 
 
 def _softmax_backward(name: str) -> Row:
@@ -219,6 +226,7 @@ ACTIVATIONS: dict[str, Row] = {
 ROWS: dict[str, Row] = {
     "_softmax": _softmax("softmax"),
     "_log_softmax": _softmax("log_softmax"),
+    "_safe_softmax": _safe_softmax,
     "_softmax_backward_data": _softmax_backward("softmax_backward"),
     "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
     "native_layer_norm": _layer_norm,
