@@ -148,7 +148,10 @@ def _weighted(
 
     Torch scales the keys, too, which are then in memory as they are and scaled.
     """
-    if enable_gqa or query.ndim < 2 or (attn_mask is not None and is_causal):
+    masks = [] if attn_mask is None else [attn_mask]
+    is_usual = query.dtype == key.dtype == value.dtype and min(query.ndim, key.ndim) > 1
+    is_usual = is_usual and all(x.dtype in (torch.bool, query.dtype) for x in masks)
+    if enable_gqa or not is_usual or (masks and is_causal):
         how = {"scale": scale, "enable_gqa": enable_gqa}
         return _torchs_attention(query, key, value, attn_mask, dropout_p, is_causal, **how)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
