@@ -20,6 +20,7 @@ from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.runtime import background
 from lazytensor.core.runtime.program_cache import cache
+from tests.sweeps import is_left_out
 
 IS_APART = bool(os.environ.get("LAZYTENSOR_TESTS_APART"))
 """Whether the suite runs on a device that is not the host."""
@@ -92,7 +93,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first."""
+    """Leave what a commit does not run, and put the longest files first."""
+    left_out = [item for item in items if is_left_out(item)]
+    if left_out:
+        items[0].config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     if IS_APART:
         other = pytest.mark.skip(reason="about a device whose memory is the host's")

@@ -35,7 +35,12 @@ def public() -> frozenset[Name]:
 
 def named(paths: Iterable[Path]) -> set[Name]:
     """What the files name of `core/lib`: its functions, and modules that they import."""
-    return {name for path in paths for name in _named(parsed(path))}
+    return set[Name]().union(*map(_named_in, paths))
+
+
+@cache
+def _named_in(path: Path) -> frozenset[Name]:
+    return frozenset(_named(parsed(path)))
 
 
 class _Imports(NamedTuple):

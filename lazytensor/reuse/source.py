@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 OPS: Final = "lazytensor.core.ops"
 _BARE: Final = frozenset(
@@ -56,25 +57,40 @@ def code_lines(text: str, filename: str = "<text>") -> set[int]:
     return found
 
 
+class _File(NamedTuple):
+    """Of a file: its lines of code, its functions, its string literals, the ops that it names."""
+
+    lines: int
+    functions: int
+    texts: frozenset[str]
+    ops: frozenset[str]
+
+
+@cache
+def _read(path: Path) -> _File:
+    """What a file says. A report asks for it several times, and files do not change meanwhile."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text, str(path))
+    nodes = list(ast.walk(tree))
+    functions = sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in nodes)
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    texts = frozenset(value for value in constants if isinstance(value, str))
+    return _File(len(code_lines(text, str(path))), functions, texts, frozenset(_named(nodes)))
+
+
 def count_lines(paths: Iterable[Path]) -> int:
     """The lines of code in the files."""
-    return sum(len(code_lines(path.read_text(encoding="utf-8"), str(path))) for path in paths)
+    return sum(_read(path).lines for path in paths)
 
 
 def count_functions(paths: Iterable[Path]) -> int:
     """The functions and methods that the files define."""
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return sum(isinstance(node, kinds) for path in paths for node in ast.walk(parsed(path)))
+    return sum(_read(path).functions for path in paths)
 
 
 def texts(paths: Iterable[Path]) -> set[str]:
     """All string literals of the files, keys of their tables included."""
-    return {
-        node.value
-        for path in paths
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    return set[str]().union(*(_read(path).texts for path in paths))
 
 
 def ops_used(paths: Iterable[Path], known: Iterable[str]) -> set[str]:
@@ -83,26 +99,25 @@ def ops_used(paths: Iterable[Path], known: Iterable[str]) -> set[str]:
     A use is `ops.exp`, an import from the package of ops or a module in it, or a string in a file
     that looks ops up by name.
     """
-    names = set(known)
-    return {name for path in paths for name in _named(parsed(path)) if name in names}
+    return set(known) & set[str]().union(*(_read(path).ops for path in paths))
 
 
-def _named(tree: ast.Module) -> Iterator[str]:
+def _named(nodes: Sequence[ast.AST]) -> Iterator[str]:
     modules: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OPS):
             yield from (alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom | ast.Import):
             modules.update(_modules(node))
     looked_up = False
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in modules:
             yield node.attr
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             arguments = [ast.unparse(argument) for argument in node.args[:1]]
             looked_up |= node.func.id == "getattr" and arguments[0] in modules
     if looked_up:
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
 

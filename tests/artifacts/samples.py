@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,8 @@ from lazytensor.backends.xla.portable import modules
 from lazytensor.core.passes.unguarded import unguarded
 from lazytensor.core.trace.tracing import traced
 from tests.ops.sample import Sample, all_samples
+from tests.sweeps import WHOLE
 
-WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 USUAL = ("float32", "float64", "int32", "int64", "bool")
 
 

@@ -53,6 +53,7 @@ from tests.core.growing import (
     unstacked,
 )
 from tests.core.tiers import fetched
+from tests.sweeps import one_in
 
 EXACTLY = 2
 """Sizes that get a program of their own before it shows that sizes change."""
@@ -88,6 +89,7 @@ def agrees(found: np.ndarray, wanted: np.ndarray, name: str = "") -> None:
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=1e-12, err_msg=name)
 
 
+@one_in(2)
 @pytest.mark.parametrize("first", range(0, len(PADDED), TOGETHER))
 def test_results_are_those_of_the_size(first: int) -> None:
     names = list(PADDED)[first : first + TOGETHER]

@@ -6,17 +6,16 @@ commit runs a cross-section, the nightly run all.
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
 from tests.keras_wheel.runner import run
 from tests.keras_wheel.selection import GROUPS, files
+from tests.sweeps import WHOLE
 from tests.wheel.outcomes import Outcomes
 
 KNOWN = "3.15"
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 ENOUGH = 0.98
 SECTION = (
     "keras/src/layers/core/dense_test.py::DenseTest::test_dense_correctness",
@@ -52,13 +51,13 @@ def _check(found: Outcomes) -> None:
     assert len(passed) >= ENOUGH * (len(passed) + expected), f"{expected} do not pass"
 
 
-@pytest.mark.skipif(THOROUGH, reason="all of them are run")
+@pytest.mark.skipif(WHOLE, reason="all of them are run")
 @pytest.mark.timeout(600)
 def test_a_cross_section_of_kerass_own_tests_passes() -> None:
     _check(run("section", SECTION))
 
 
-@pytest.mark.skipif(not THOROUGH, reason="takes half an hour")
+@pytest.mark.skipif(not WHOLE, reason="takes half an hour")
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("group", GROUPS)
 def test_kerass_own_tests_pass(group: str) -> None:

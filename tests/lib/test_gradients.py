@@ -27,6 +27,7 @@ from lazytensor.core.lib import (
 from lazytensor.core.lib.pool_gradients import PoolWindows
 from lazytensor.core.settings import settings
 from tests.lib.compute import call, nodes
+from tests.sweeps import one_in
 
 STEP = 1e-6
 _random = np.random.default_rng(11)
@@ -232,6 +233,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
 
 
+@one_in(2)
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_gradient_is_the_slope(name: str) -> None:
     function, gradient, at = PAIRS[name]

@@ -17,6 +17,7 @@ from lazytensor.reuse.source import parsed
 from tests.lib.compute import call
 from tests.lib.more_samples import CALLS, WINDOW_COUNTS
 from tests.lib.samples import SAMPLES, Sample
+from tests.sweeps import one_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +77,7 @@ def _lists(made: Any) -> list[np.ndarray]:
     return [*map(np.asarray, made)] if isinstance(made, tuple | list) else [np.asarray(made)]
 
 
+@one_in(2)
 @pytest.mark.parametrize("sample", SAMPLES, ids=_names())
 def test_it_is_the_reference(sample: Sample) -> None:
     found = call(sample.function, *sample.args, **sample.attrs)

@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.arrays.methods import FunctionMethods
 from tests.numpy.agreement import assert_agree, assert_same, outcome
 from tests.numpy.expressions import assert_equal, evaluate, table
+from tests.sweeps import one_in
 
 THEMES = (
     "creation",
@@ -58,6 +59,7 @@ def _recorded(lines: list[str]) -> list[tuple[str, Any, Any]]:
     return found
 
 
+@one_in(2)
 @pytest.mark.parametrize("name", ALL)
 def test_compiled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, every expression of a table in one compiled program."""

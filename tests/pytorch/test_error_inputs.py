@@ -6,6 +6,7 @@ import pytest
 
 from lazytensor.core.settings import settings
 from tests.pytorch.error_inputs import outcomes, sources
+from tests.sweeps import one_in
 
 WORDS = "torch expects these words of the CPU only, and the device's of others"
 WHICH = "a guard knows that an index is out of range, and not which"
@@ -21,6 +22,7 @@ GAPS: dict[str, str] = {
 SOURCES = sources()
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", SOURCES)
 def test_calls_are_refused_as_on_the_cpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "interpret")

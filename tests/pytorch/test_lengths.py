@@ -14,6 +14,7 @@ from torch.nn import functional
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
 from tests.pytorch import models
+from tests.sweeps import one_in
 
 pytestmark = pytest.mark.usefixtures("no_fallback")
 
@@ -134,6 +135,7 @@ def losses(
     return found
 
 
+@one_in(3)
 @pytest.mark.parametrize(
     ("name", "trains"), [*((name, True) for name in NETS), ("llama", False), ("batches", False)]
 )

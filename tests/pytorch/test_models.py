@@ -13,6 +13,7 @@ import lazytensor.torch
 from lazytensor import metrics, settings
 from lazytensor.core.runtime.program_cache import cache
 from tests.pytorch.models import SAMPLES
+from tests.sweeps import one_in
 
 STEPS = 20
 
@@ -49,6 +50,7 @@ def losses(net: torch.nn.Module, batch: dict[str, Any], optimizer: Any) -> list[
     return [loss.item() for loss in found]
 
 
+@one_in(3)
 @pytest.mark.filterwarnings("ignore:Using a target size:UserWarning")
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("name", SAMPLES)

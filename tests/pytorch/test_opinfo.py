@@ -1,6 +1,5 @@
 """Torch's own table of operations: a subset in every run, the whole of it by `make test-all`."""
 
-import os
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ from lazytensor.core.settings import settings
 from tests.pytorch import gaps, opinfo
 from tests.pytorch.derivatives import DERIVATIVES
 from tests.pytorch.variants import CHECKS
-
-WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+from tests.sweeps import WHOLE
 
 QUICK = [
     "add", "sub", "mul", "div", "pow", "exp", "tanh", "sum", "mean", "amax", "argmax", "cumsum",

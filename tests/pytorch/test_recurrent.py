@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
 from lazytensor.core.ir.recording import nodes_made
+from tests.sweeps import one_in
 
 pytestmark = pytest.mark.usefixtures("no_fallback")
 
@@ -74,6 +75,7 @@ def test_values_and_gradients_are_the_cpus(name: str) -> None:
     torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
 
 
+@one_in(3)
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", NETS | CELLS)
 def test_derivatives_of_two_orders_and_forwards(name: str) -> None:

@@ -7,7 +7,6 @@ compiles in no time. What differs is named in `gaps.py`; a gap that has closed f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,12 +19,12 @@ from lazytensor import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.tf.dispatch import bridge
 from lazytensor.frontends.tf.dispatch.opdef import find
+from tests.sweeps import WHOLE
 from tests.tensorflow_frontend.gaps import BRIDGE_GAPS, marked
 from tests.tensorflow_frontend.samples import Sample
 from tests.tensorflow_frontend.test_sweep import BY_OP, COMPILED, _outcome
 from tests.tensorflow_frontend.test_wide_sweep import REFUSED, near
 
-WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OPS = [op for text in bridge.ROWS.values() for op in text.split() if op not in COMPILED]
 SECTION = {("PopulationCount", "uint16"), ("RGBToHSV", "float64"), ("ReverseSequence", "int8")}
 FLOATS = (tf.float32, tf.float64, tf.float16, tf.bfloat16)

@@ -1,7 +1,6 @@
 """Every raw op of the table against TensorFlow's kernel: values, dtypes, shapes, gradients."""
 
 import inspect
-import os
 from itertools import groupby
 from typing import Any
 
@@ -16,6 +15,7 @@ from lazytensor.frontends.tf.dispatch import bridge
 from lazytensor.frontends.tf.dispatch.recording import Row
 from lazytensor.frontends.tf.dispatch.table import HANDLERS
 from lazytensor.frontends.tf.tensors.tensor import LazyTensor, state
+from tests.sweeps import WHOLE
 from tests.tensorflow_frontend import bridge_samples, samples
 from tests.tensorflow_frontend.samples import Sample
 
@@ -23,7 +23,6 @@ SAMPLES = samples.SAMPLES + bridge_samples.SAMPLES
 BY_OP = {
     op: list(group) for op, group in groupby(sorted(SAMPLES, key=lambda s: s.op), lambda s: s.op)
 }
-WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 BRIDGED = [op for text in bridge.ROWS.values() for op in text.split()]
 QUICK = ("PopulationCount", "RGBToHSV", "Cross", "ReverseSequence")
 """XLA compiles these in no time; the others in seconds each, in the nightly run."""

@@ -14,10 +14,10 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics, settings
+from tests.sweeps import WHOLE
 from tests.tensorflow_frontend.models import TASKS, Task, fit, loss_of, train
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-STEPS = 20 if THOROUGH else 4
+STEPS = 20 if WHOLE else 4
 Loop = Callable[[Task, int], list[float]]
 PROGRAMS = {
     train: 1,  # the step; initial values are interpreted
@@ -26,7 +26,7 @@ PROGRAMS = {
 DEEP = ("mobilenet", "resnet")
 SMALL = [("cnn", train), ("cnn", fit), ("lstm", fit), ("unet", train)]
 ALL = [(name, loop) for name in TASKS if name not in DEEP for loop in PROGRAMS]
-thorough = pytest.mark.skipif(not THOROUGH, reason="takes minutes")
+thorough = pytest.mark.skipif(not WHOLE, reason="takes minutes")
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def assert_trained(counts: dict[str, Any], programs: int) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("name", "loop"), ALL if THOROUGH else SMALL)
+@pytest.mark.parametrize(("name", "loop"), ALL if WHOLE else SMALL)
 def test_losses_are_tensorflows(name: str, loop: Loop) -> None:
     task = TASKS[name]
     expected = loop(task, STEPS)

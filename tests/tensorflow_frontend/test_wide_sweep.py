@@ -6,7 +6,6 @@ cross-section. What differs is named in `gaps.py`; a gap that has closed fails h
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +15,10 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor.frontends.tf.dispatch.opdef import find
+from tests.sweeps import WHOLE
 from tests.tensorflow_frontend.gaps import GAPS, marked
 from tests.tensorflow_frontend.samples import BINARY, COMPARED, SPECIAL, UNARY, words
 
-WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 DTYPES = (
     tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.int8, tf.int16, tf.int32, tf.int64,
     tf.uint8, tf.uint16, tf.uint32, tf.uint64, tf.complex64, tf.complex128, tf.bool,

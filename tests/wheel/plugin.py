@@ -20,6 +20,7 @@ import pytest
 import lazytensor.numpy
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.swap import swap
+from tests.sweeps import is_chosen
 from tests.wheel.selection import HERE, SITE
 from tests.wheel.suite import Suite
 from tests.wheel.table import read
@@ -38,10 +39,11 @@ def is_numpys_test(namespace: Mapping[str, Any], frame: FrameType) -> bool:
 class NumPys(Suite):
     """Swaps NumPy for the modules of NumPy's tests."""
 
-    def __init__(self, replacement: str, report: Path) -> None:
+    def __init__(self, replacement: str, report: Path, one_in: int) -> None:
         tables = (read(HERE / f"{name}.toml", "numpy") for name in ("left_out", "exceptions"))
         super().__init__(report, *tables, lazily=replacement != "numpy")
         self.replacement = replacement
+        self.one_in = one_in
 
     def pytest_configure(self, config: pytest.Config) -> None:
         if not self.lazily:
@@ -51,6 +53,11 @@ class NumPys(Suite):
             "filterwarnings", "ignore::lazytensor.core.errors.LazyTensorWarning"
         )
         config.add_cleanup(swap(replacement=self.replacement, owned=is_numpys_test))
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave most cases of tests of long tables, if the run is to be short."""
+        super().pytest_collection_modifyitems(items)
+        items[:] = [x for x in items if "[" not in x.name or is_chosen(x.nodeid, self.one_in)]
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Draw the same random numbers in every run: an exception is strict, so it always fails.
@@ -72,8 +79,11 @@ class NumPys(Suite):
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--in-place-of-numpy", default="lazytensor.numpy", metavar="MODULE")
     parser.addoption("--outcomes", default=os.devnull, metavar="FILE")
+    parser.addoption("--one-in", type=int, default=1, metavar="N")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    suite = NumPys(config.getoption("--in-place-of-numpy"), Path(config.getoption("--outcomes")))
+    report = Path(config.getoption("--outcomes"))
+    given = config.getoption("--in-place-of-numpy"), report, config.getoption("--one-in")
+    suite = NumPys(*given)
     config.pluginmanager.register(suite, "wheel")

@@ -10,16 +10,17 @@ from tests.wheel.selection import HERE, SITE
 LAZY: Final = "lazytensor.numpy"
 
 
-def run(module: str, numpy: str = LAZY, *, slow: bool = True) -> Outcomes:
+def run(module: str, numpy: str = LAZY, *, whole: bool = True) -> Outcomes:
     """Run the tests of `module`, a path in NumPy's package, with the package `numpy` as NumPy.
 
-    All arrays are lazy however small, and there are no tests of big ones.
+    All arrays are lazy however small, and there are no tests of big ones. whole: with the slow
+    tests, and all cases of those with tables; else a quarter of these.
     """
     arguments = [
         str(SITE / "numpy" / module),
         f"--config-file={HERE / 'settings.ini'}",
         f"--rootdir={SITE}",
         f"--in-place-of-numpy={numpy}",
-        *([] if slow else ["-m", "not slow"]),
+        *([] if whole else ["-m", "not slow", "--one-in=4"]),
     ]
     return outcomes(module, arguments, {"LAZYTENSOR_SMALL": "0", "NPY_AVAILABLE_MEM": "1G"})

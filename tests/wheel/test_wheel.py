@@ -13,12 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from tests.sweeps import WHOLE
 from tests.wheel.outcomes import Outcomes
 from tests.wheel.runner import run
 from tests.wheel.selection import MODULES, SITE
 
 KNOWN = ("2.4", (3, 11))
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 ENOUGH = 0.97
 
 pytestmark = [
@@ -37,7 +37,7 @@ def results() -> Iterator[Results]:
     """All modules, run at the side, as many at a time as there are processors."""
     pool = ThreadPoolExecutor(os.cpu_count())
     largest_first = sorted(MODULES, key=lambda name: -(SITE / "numpy" / name).stat().st_size)
-    yield {module: pool.submit(run, module, slow=THOROUGH) for module in largest_first}
+    yield {module: pool.submit(run, module, whole=WHOLE) for module in largest_first}
     pool.shutdown(cancel_futures=True)
 
 
