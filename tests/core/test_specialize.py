@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
@@ -221,6 +223,27 @@ def test_the_second_surprise_ends_all_assumptions() -> None:
 def test_bits_are_compared(pair: tuple[float, float]) -> None:
     assert history_of([[pair[0]], [pair[1]]])[2] == [False, False]
     assert history_of([[pair[0]], [pair[0]]])[2] == [False, True]
+
+
+NUMBERS = [0.0, -0.0, 2.0, 2.0 + 0 * math.pi, float("nan"), 3.0]
+
+
+@given(st.lists(st.lists(st.sampled_from(NUMBERS), min_size=3, max_size=3), max_size=12))
+def test_operands_are_those_of_the_values_whatever_the_last_ones_were(
+    runs: list[list[float]],
+) -> None:
+    """The same objects may come again at once, later, or after others of equal value."""
+    _, program, _ = history_of([[0.0, 0.0, 0.0]])
+    history = SlotHistory()
+    for values in runs:
+        packed = pack(program, values)
+        expected = history.data(packed) if history.allows(packed) else None
+        found = history.operands(program, values)
+        assert (found is None) == (expected is None)
+        if found is None or expected is None:
+            history.observe(packed)
+            continue
+        assert [x.tobytes() for x in found] == [x.tobytes() for x in expected]
 
 
 def test_a_slice_start_never_leads_a_number() -> None:

@@ -205,7 +205,7 @@ def test_the_module_answers_as_other_devices_modules_do() -> None:
     assert device.current_device() == 0
     with device.device(0), device.device_of(x):
         device.empty_cache()
-    with pytest.raises(RuntimeError, match="there is one device lazytensor"):
+    with pytest.raises(RuntimeError, match="there is one device, lazytensor"):
         device.set_device(3)
     assert torch.accelerator.current_accelerator().type == "lazytensor"
     assert device.get_rng_state_all()[0].dtype == torch.uint8

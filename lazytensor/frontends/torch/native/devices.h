@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <atomic>
 
@@ -76,5 +77,37 @@ class OnDevice {
                 name, ")");
   }
 };
+
+// Torch asks the guard several times an operation: one in Python would take the GIL each time.
+struct Guard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
+  c10::Device exchangeDevice(c10::Device device) const override {
+    return c10::Device(TYPE, exchange(device.index()));
+  }
+  c10::Device getDevice() const override { return here(); }
+  void setDevice(c10::Device device) const override { exchange(device.index()); }
+  void uncheckedSetDevice(c10::Device device) const noexcept override { exchange(device.index()); }
+  c10::DeviceIndex deviceCount() const noexcept override { return devices_there; }
+  c10::Stream getStream(c10::Device device) const noexcept override { return stream(device); }
+  c10::Stream getNewStream(c10::Device device, int) const override { return stream(device); }
+  c10::Stream exchangeStream(c10::Stream given) const noexcept override {
+    return stream(given.device());
+  }
+  // Programs run in the order in which they are started.
+  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
+
+ private:
+  static c10::Stream stream(c10::Device device) {
+    return c10::Stream(c10::Stream::DEFAULT, device);
+  }
+};
+
+void guard() {
+  static Guard made;
+  c10::impl::device_guard_impl_registry[static_cast<size_t>(c10::DeviceType::PrivateUse1)].store(
+      &made);
+}
 
 }  // namespace
