@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from lazytensor.core.device.backend import device_count
+from lazytensor.core.device.backend import device_count, is_apart
 from lazytensor.core.device.processes import cluster
 
 NAME: Final = "lazytensor"
@@ -39,8 +39,8 @@ def check(number: int) -> None:
     there = count()
     if not 0 <= number < there:
         found = f"there is one device, {NAME}" if there == 1 else f"there are {there} devices"
-        hint = "LAZYTENSOR_LOCAL_DEVICES=8 shows a CPU as eight"
-        raise ValueError(f"{found}, and no {name_of(number)} ({hint})")
+        hint = "" if is_apart() else " (LAZYTENSOR_LOCAL_DEVICES=8 shows a CPU as eight)"
+        raise ValueError(f"{found}, and no {name_of(number)}{hint}")
 
 
 def count() -> int:

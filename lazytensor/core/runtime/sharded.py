@@ -91,7 +91,7 @@ def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:
 
 
 def devices_of(node: Node) -> tuple[int, ...]:
-    """The devices that a node's value is bound to, also while it is pending; none if to no one."""
+    """The devices that a node's value is bound to, pending or not; empty if there are none."""
     if not may_split():
         return ()
     if node.value is not None:
@@ -111,7 +111,7 @@ def _devices_of_each(nodes: Iterable[Node]) -> dict[Node, tuple[int, ...]]:
 
 
 def _devices(leaf: Node) -> tuple[int, ...]:
-    """The devices that a leaf's value is bound to; none if to no one."""
+    """The devices that a leaf's value is bound to; empty if there are none."""
     value = leaf.value
     if value.__class__ is not Sharded or not value.sharding.is_bound:
         return ()

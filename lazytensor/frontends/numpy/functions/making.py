@@ -16,23 +16,10 @@ from lazytensor.frontends.numpy.host.small import all_stay, count
 from lazytensor.frontends.numpy.interop.interchange import unpacked
 from lazytensor.frontends.numpy.modules.standard import placed
 
-PLACED: Final = frozenset(
-    [
-        "arange",
-        "asanyarray",
-        "asarray",
-        "empty",
-        "empty_like",
-        "eye",
-        "full",
-        "full_like",
-        "linspace",
-        "ones",
-        "ones_like",
-        "zeros",
-        "zeros_like",
-    ]
-)
+PLACED: Final = frozenset([
+    "arange", "asanyarray", "asarray", "empty", "empty_like", "eye", "full", "full_like",
+    "linspace", "ones", "ones_like", "zeros", "zeros_like",
+])  # fmt: skip
 """The creators that take a device."""
 
 
