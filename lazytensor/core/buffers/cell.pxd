@@ -31,6 +31,7 @@ cdef class Cell(Listed):
     cdef public object memory
     cdef public object reads
     cdef public Recorder recorder
+    cdef public object watcher
 
     @cython.locals(recorder=Recorder)
     cpdef object put(self, Node node)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any, Final
-from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
@@ -132,20 +132,18 @@ class Watcher:
     node: Node | None
 
 
-watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
-"""By cell, one at most: small writes through views are told."""
-
-
 class Cell(Listed):
     """What a user's array holds: a node that is replaced when the array is written to.
 
     `memory` is set while a frontend lends it: the value of the node. While the node is
-    pending, the `recorder` of the thread that wrote it last knows of the cell.
+    pending, the `recorder` of the thread that wrote it last knows of the cell. `watcher`, a
+    `Watcher` or None, is told of small writes through views.
     """
 
-    __slots__ = ("memory", "reads", "recorder")
+    __slots__ = ("memory", "reads", "recorder", "watcher")
 
     memory: np.ndarray
+    watcher: Any
 
     chain: Chain = ()
 
@@ -201,14 +199,13 @@ class Cell(Listed):
                 self.put(written(self, chain, node))
         if not is_plain:
             self.write_part(chain, node)
-        if node.type.size < settings.small and watched:
+        if self.watcher is not None and node.type.size < settings.small:
             self.tell()
 
     def tell(self) -> None:
         """Tell the cell's watcher that a small part of it was written to."""
-        watcher = watched.get(self)
-        if watcher is not None:
-            watcher.node = self.node if self.__class__ is Cell else None
+        if self.watcher is not None:
+            self.watcher.node = self.node if self.__class__ is Cell else None
 
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""
@@ -228,6 +225,7 @@ def enter(cell: Cell, node: Node) -> None:
     cell.node = node
     cell.reads = None
     cell.recorder = recorder
+    cell.watcher = None
     if node.value is None:
         recorder.cells.add(cell)
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
+from lazytensor.core.buffers.cell import Cell, Watcher, writing
 from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
@@ -67,12 +67,6 @@ _loops: Final[set[Origin]] = set()
 at the first operation, and the origin is removed until memory is lent again."""
 
 
-def heat_of(cell: Cell) -> Heat | None:
-    """The counter of a cell, if it has one."""
-    heat = watched.get(cell)
-    return heat if isinstance(heat, Heat) else None
-
-
 class Streak:
     """Small reads and writes of values on the host.
 
@@ -105,9 +99,8 @@ def look(cell: Cell) -> None:
     is_loop = now - _streak.elements <= LOOP_OPERATIONS
     _streak.elements = now
     if is_loop:
-        heat = heat_of(cell)
-        if heat is not None:
-            _remember(heat.origin)
+        if cell.watcher is not None:
+            _remember(cell.watcher.origin)
         memory_of(cell)
 
 
@@ -147,9 +140,8 @@ def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
         account().lost(written[0] * SECONDS_PER_OPERATION, _streak.largest)
         written[0] = _streak.largest = 0
     _streak.largest = max(_streak.largest, cell.type.size)
-    heat = heat_of(cell)
-    if heat is not None:
-        _remember(heat.origin)
+    if cell.watcher is not None:
+        _remember(cell.watcher.origin)
     return lend(cell, like)
 
 
@@ -177,9 +169,9 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
             return False
         show(node)  # small only by the raised bound
         return True
-    heat = heat_of(cell)
+    heat: Heat | None = cell.watcher
     if heat is None:
-        heat = watched[cell] = Heat()
+        heat = cell.watcher = Heat()
     if heat.node is not node:
         heat.count, heat.node = 0, node
         heat.origin = node.place, user_place()

@@ -27,8 +27,8 @@ from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.access_counters import (
+    Heat,
     fetch,
-    heat_of,
     is_worth_lending,
     lent,
     memory_of,
@@ -185,7 +185,7 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
     if value.type.size >= settings.small:
         return None
     is_lent = cell.__class__ is Lent  # as into a small array: the loop is NumPy's
-    heat = None if is_lent else heat_of(cell)
+    heat: Heat | None = None if is_lent else cell.watcher
     is_wanted = is_lent or (heat is not None and heat.node is None and heat.count < TRIALS)
     if not is_wanted and type(value) is ndarray:
         ref = value.ref

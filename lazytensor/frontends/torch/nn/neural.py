@@ -40,11 +40,11 @@ def _softmax(name: str) -> Row:
     return row
 
 
+_masked_softmax = _softmax("masked_softmax")
+
+
 def _safe_softmax(x: Node, dim: int, dtype: Any = None) -> Node:
-    return _masked(x, dim, dtype=dtype)
-
-
-_masked = _softmax("masked_softmax")
+    return _masked_softmax(x, dim, dtype=dtype)
 
 
 def _softmax_backward(name: str) -> Row:

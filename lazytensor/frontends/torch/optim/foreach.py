@@ -28,6 +28,11 @@ from lazytensor.frontends.torch.rows import elementwise
 from lazytensor.frontends.torch.rows.creation import filled, stepping
 from lazytensor.frontends.torch.tensors.tensor import ref, wrap
 
+UNARY = (
+    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor",
+    "frac", "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt",
+    "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
 ROWS: dict[str, Row] = {
     "add": elementwise.scaled_add,
     "sub": elementwise.scaled_subtract,
@@ -41,13 +46,7 @@ ROWS: dict[str, Row] = {
     "minimum": elementwise.MADE["minimum"],
     "clamp_max": elementwise.MADE["minimum"],
     "clamp_min": elementwise.MADE["maximum"],
-    "sqrt": elementwise.MADE["sqrt"],
-    "rsqrt": elementwise.MADE["rsqrt"],
-    "reciprocal": elementwise.MADE["reciprocal"],
-    "neg": elementwise.MADE["neg"],
-    "exp": elementwise.MADE["exp"],
-    "abs": elementwise.MADE["abs"],
-    "sign": elementwise.MADE["sign"],
+    **{name: elementwise.MADE[name] for name in UNARY},
     "zero": lambda x: filled(x.type.shape, 0, x.type.dtype),
 }
 
@@ -192,10 +191,27 @@ def _copy(tensors: Any, sources: Any, non_blocking: bool = False) -> None:
         KERNELS["copy_"](x, y)
 
 
+OF_EACH: dict[str, Callable[..., Any]] = {
+    "max": torch.max,
+    "clone": torch.clone,
+    "mm": torch.mm,
+}
+"""Operations that are called for each element of the lists."""
+
+
+def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    def kernel(*lists: Any, **kwargs: Any) -> list[Any]:
+        return [function(*operands, **kwargs) for operands in zip(*lists, strict=True)]
+
+    return kernel
+
+
 for name in ROWS:
     for base, make in ((f"_foreach_{name}", _functional), (f"_foreach_{name}_", _in_place)):
         for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
             if not any(a.is_out for a in schema.arguments):
                 register(f"{base}.{schema.overload_name}".rstrip("."), make(name))
+for name, function in OF_EACH.items():
+    register(f"_foreach_{name}", _of_each(function))
 register("_foreach_norm.Scalar", _norm)
 register("_foreach_copy_", _copy)
