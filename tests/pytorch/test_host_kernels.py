@@ -122,6 +122,7 @@ LAYER_CASES: dict[Op, list[tuple[str, dict[str, Any]]]] = {
     ops.layer_norm_backward: [(f"xxmm{line}", {"axes": 1}) for line in ("", "l")],
     ops.log_softmax: [("x", {"axis": axis}) for axis in (0, 1)],
     ops.log_softmax_backward: [("xx", {"axis": axis}) for axis in (0, 1)],
+    ops.masked_softmax: [("x", {"axis": axis}) for axis in (0, 1)],
     ops.softmax: [("x", {"axis": axis}) for axis in (0, 1)],
     ops.softmax_backward: [("xx", {"axis": axis}) for axis in (0, 1)],
     ops.add_product: [("xxx0", {}), ("xxxx", {})],
