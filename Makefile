@@ -68,9 +68,10 @@ apart: binaries
 	LAZYTENSOR_TESTS_APART=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest $(SPREAD)
 
 # The stamp is written last, so a set-up that was interrupted is taken up again by the next command.
+# Python compiles what is imported: to compile all packages takes a minute and a half.
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--constraint constraints.txt --editable '.[$(EXTRAS)]'
 	touch $@
 
