@@ -208,6 +208,8 @@ def test_operands_of_two_devices_are_refused_and_nothing_is_lost() -> None:
     for call in (lambda: x + y, lambda: torch.cat([x, y]), lambda: x.add_(y), lambda: x @ y.T):
         with pytest.raises(RuntimeError, match=r"same device.* lazytensor:1 and lazytensor:2"):
             call()
+    with pytest.raises(RuntimeError, match="lazytensor:1 and cpu!"):
+        x + values("cpu")
     assert torch.equal((x + y.to(SECOND)).cpu(), 2 * values("cpu"))
 
 

@@ -30,6 +30,7 @@ from lazytensor.frontends.torch.dispatch.registry import (
     thread,
 )
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
+from lazytensor.frontends.torch.tensors.placement import current
 from lazytensor.frontends.torch.tensors.strides import is_repeated, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     TORCH,
@@ -350,7 +351,7 @@ def refuse_devices(outs: Iterable[Any]) -> None:
         if not is_lazy(out):
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
-                f"lazytensor:0 and {out.device}!"
+                f"lazytensor:{current()} and {out.device}!"
             )
 
 
