@@ -235,7 +235,8 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     if entry is None:
         placement = sharded.placement(graph)
         program = program_of(graph, placement.shardings, placement.spread)
-        sharded.check(program)
+        if len(program.meshes) > 1:
+            sharded.check(_cut_of(graph, program))
         entry = cache.find(program, placement.key)
     found = _cut_of(graph, entry.program)
     if not entry.program.places:

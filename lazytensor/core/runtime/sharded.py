@@ -39,6 +39,7 @@ from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import SLOTS, Cut, Program, program_of
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
+from lazytensor.core.ir.source_location import describe
 from lazytensor.core.ops import sharding_constraint
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.run import Run
@@ -177,13 +178,24 @@ def _key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
     return key + MARK + array("i", [0 if spread is None else spread.size, *numbers]).tobytes()
 
 
-def check(program: Program) -> None:
-    """Raises: ShardingError if the program needs the devices of two meshes."""
-    if len({mesh.devices for mesh in program.meshes}) > 1:
-        found = {mesh.devices: mesh for mesh in program.meshes}
-        first, second = map(_said, list(found.values())[:2])
-        text = f"an operation has operands on {first} and on {second}"
-        raise ShardingError(f"{text}: move one with lazytensor.shard, which gathers it")
+def check(found: Cut) -> None:
+    """Raises: ShardingError if an operation has operands on the devices of two meshes."""
+    program = found.program
+    pairs = zip(program.parameters, program.shardings, strict=False)
+    meshes = {at: sharding.mesh for at, sharding in pairs if sharding is not None}
+    for at, (op, operands, attrs, _) in enumerate(program.instructions):
+        given = [meshes[i] for i in operands if i in meshes]
+        given += [x.mesh for x in attrs if isinstance(x, Sharding)]
+        several = {mesh.devices: mesh for mesh in given}
+        if len(several) > 1:
+            first, second = map(_said, list(several.values())[:2])
+            text = (
+                f"an operation ({op.name}) has operands on {first} and on {second}: move one with"
+            )
+            where = describe(found.places()[at])
+            raise ShardingError(f"{text} lazytensor.shard or to_device (recorded at {where})")
+        if given:
+            meshes[at] = given[0]
 
 
 def _said(mesh: Mesh) -> str:
