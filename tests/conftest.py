@@ -94,10 +94,10 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave what a commit does not run, and put the longest files first."""
-    left_out = [item for item in items if is_left_out(item)]
+    left_out = set(filter(is_left_out, items))
     if left_out:
-        items[0].config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not is_left_out(item)]
+        items[0].config.hook.pytest_deselected(items=[*left_out])
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     if IS_APART:
         other = pytest.mark.skip(reason="about a device whose memory is the host's")
