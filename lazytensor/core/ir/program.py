@@ -141,14 +141,19 @@ class Program:
         return tuple(found)
 
     @cached_property
-    def bound(self) -> frozenset[int]:
-        """The instructions that are computed of what is bound to a mesh, or constrained to one."""
+    def homes(self) -> dict[int, tuple[Mesh, ...]]:
+        """By instruction, the meshes of its operands and of its own sharding; one if it can run.
+
+        An instruction without one is computed of nothing that is bound to a mesh.
+        """
         pairs = zip(self.parameters, self.shardings, strict=False)
-        found = {at for at, sharding in pairs if sharding is not None}
+        found: dict[int, tuple[Mesh, ...]] = {at: (s.mesh,) for at, s in pairs if s is not None}
         for at, (_, operands, attrs, _) in enumerate(self.instructions):
-            if not found.isdisjoint(operands) or any(isinstance(a, Sharding) for a in attrs):
-                found.add(at)
-        return frozenset(found)
+            given = [found[i][0] for i in operands if i in found]
+            given += [a.mesh for a in attrs if isinstance(a, Sharding)]
+            if given:
+                found[at] = tuple({mesh.devices: mesh for mesh in given}.values())
+        return found
 
     @cached_property
     def needs_backend(self) -> bool:

@@ -152,7 +152,7 @@ def softmax(x: Node, *, axis: int) -> Node:
 
 @composite
 def masked_softmax(x: Node, *, axis: int) -> Node:
-    """`softmax` of what counts: -inf marks what does not. 0 along a line in which nothing counts.
+    """`softmax` of masked values. -inf masks a value. A line whose values are all masked gives 0.
 
     x: floats. Result: type of x. Raises: DTypeError, ShapeError. Source: torch._safe_softmax.
     """

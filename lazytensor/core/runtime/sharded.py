@@ -180,22 +180,13 @@ def _key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
 
 def check(found: Cut) -> None:
     """Raises: ShardingError if an operation has operands on the devices of two meshes."""
-    program = found.program
-    pairs = zip(program.parameters, program.shardings, strict=False)
-    meshes = {at: sharding.mesh for at, sharding in pairs if sharding is not None}
-    for at, (op, operands, attrs, _) in enumerate(program.instructions):
-        given = [meshes[i] for i in operands if i in meshes]
-        given += [x.mesh for x in attrs if isinstance(x, Sharding)]
-        several = {mesh.devices: mesh for mesh in given}
-        if len(several) > 1:
-            first, second = map(_said, list(several.values())[:2])
-            text = (
-                f"an operation ({op.name}) has operands on {first} and on {second}: move one with"
-            )
-            where = describe(found.places()[at])
-            raise ShardingError(f"{text} lazytensor.shard or to_device (recorded at {where})")
-        if given:
-            meshes[at] = given[0]
+    for at, meshes in found.program.homes.items():
+        if len(meshes) > 1:
+            first, second = map(_said, meshes[:2])
+            name, where = found.program.instructions[at][0].name, describe(found.places()[at])
+            text = f"an operation ({name}) has operands on {first} and on {second}"
+            hint = "move one with lazytensor.shard or to_device"
+            raise ShardingError(f"{text}: {hint} (recorded at {where})")
 
 
 def _said(mesh: Mesh) -> str:
@@ -263,6 +254,6 @@ def results(program: Program, executable: Executable, values: list[Any]) -> list
     made = list(map(Sharded, values, executable.shardings))
     if program.meshes[0].size == 1:
         for at, line in enumerate(program.results):
-            if line not in program.bound:
+            if line not in program.homes:
                 made[at] = backend().first_part(made[at].buffer)
     return made

@@ -57,10 +57,9 @@ def moved(node: Node, device: int) -> Node:
         return split(node, on(device, node.type.ndim))
     if not devices_of(node):
         return node
-    scheduler.sync(node, cause="sharding")
-    value = node.value
-    if value.__class__ is Sharded and value.sharding.is_replicated:
-        return leaf(backend().first_part(value.buffer), node.type)
+    found = of(node)
+    if found is not None and found.is_replicated:
+        return leaf(backend().first_part(node.value.buffer), node.type)
     return leaf(scheduler.fetch(node), node.type)
 
 
