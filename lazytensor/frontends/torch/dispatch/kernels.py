@@ -30,7 +30,7 @@ from lazytensor.frontends.torch.dispatch.registry import (
     thread,
 )
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
-from lazytensor.frontends.torch.tensors.placement import current
+from lazytensor.frontends.torch.tensors.placement import elsewhere
 from lazytensor.frontends.torch.tensors.strides import is_repeated, strides_for
 from lazytensor.frontends.torch.tensors.tensor import (
     TORCH,
@@ -349,10 +349,7 @@ def refuse_devices(outs: Iterable[Any]) -> None:
     """Raise torch's error for tensors that lie on another device."""
     for out in outs:
         if not is_lazy(out):
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"lazytensor:{current()} and {out.device}!"
-            )
+            raise elsewhere(out)
 
 
 LINES: Final = frozenset(["arange", "linspace", "logspace"])

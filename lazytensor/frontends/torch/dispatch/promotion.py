@@ -24,7 +24,7 @@ from lazytensor.core.ir.op import scalar
 from lazytensor.core.lib.numbers import is_inexact, number
 from lazytensor.core.ops.casting import cast
 from lazytensor.frontends.torch.dispatch.errors import sure
-from lazytensor.frontends.torch.tensors.placement import current
+from lazytensor.frontends.torch.tensors.placement import elsewhere
 from lazytensor.frontends.torch.tensors.tensor import (
     NUMBERS,
     NUMPY,
@@ -113,10 +113,7 @@ def operand(x: Any) -> Any:
     if is_lazy(x):
         return node(x)
     if x.ndim:
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            f"lazytensor:{current()} and {x.device}!"
-        )
+        raise elsewhere(x)
     return scalar(x.item(), numpy_dtype(x.dtype))
 
 

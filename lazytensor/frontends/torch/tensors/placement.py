@@ -89,6 +89,14 @@ def brought(made: Node, x: Any, index: int) -> Node:
     return moved(made, index)
 
 
+def elsewhere(x: Any) -> RuntimeError:
+    """Torch's error for a tensor that is not on the device of the others."""
+    return RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{device_names.name_of(current())} and {x.device}!"
+    )
+
+
 def device_of(args: Iterable[Any]) -> torch.device | None:
     """The device of the first tensor that is on one of ours."""
     return next((x.device for x in args if is_lazy(x)), None)
