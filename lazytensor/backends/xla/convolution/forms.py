@@ -55,6 +55,10 @@ CALLED_ELEMENTS: Final = 2**22
 """Elements of the matrix in `by_products` from which a framework's function has always won."""
 FEW_FEATURES: Final = 8
 """Features from which a framework's gradient of a kernel has always beaten `by_places`."""
+KNOWN_BEST_PRODUCTS: Final = 2**27
+"""Products from which a framework's function is not measured, see `_is_known_best`."""
+MANY_FEATURES: Final = 16
+"""Features of both sides of these convolutions, at least."""
 CALL_FACTOR: Final = 1.25
 """Seconds of a framework's function in a program, by those alone: nothing is fused with it."""
 WINDOW_BOUND: Final = 256
@@ -131,6 +135,8 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
         taken = "rows"
     elif size < KNOWN_MATRIX_ELEMENTS_BOUND and _is_matrix(type, x.type, w.type, window):
         taken = _natural(forms, window)
+    elif "library" in forms and _is_known_best(size, x.type, w.type, window):
+        taken = "library"
     elif size < WORTH:
         taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
     else:
@@ -140,6 +146,16 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
             dearer={"library": CALL_FACTOR},
         )  # fmt: skip
     return forms[taken](e, type, x, w, window)
+
+
+def _is_known_best(size: int, x: TensorType, w: TensorType, window: Window) -> bool:
+    """Whether a framework's function is the fastest form, or near it, without measuring.
+
+    So it is for large pictures of many features, unless places are skipped.
+    """
+    features = min(x.shape[max(window.data[:2])], w.shape[window.kernel[0]])  # the batch is first
+    skips = max(*window.strides, *window.outer, *window.inner) > 1
+    return size >= KNOWN_BEST_PRODUCTS and features >= MANY_FEATURES and x.ndim > 3 and not skips
 
 
 def _worth_measuring(
