@@ -135,6 +135,21 @@ class Observing(Step):
 
 until_interrupted(Observing(), 100, 0.004)
 """,
+    "steps that are settled later": IN_PLACE
+    + """
+from lazytensor.core.runtime import scheduler
+from tests.core.test_settling import positive
+
+class Deferring(Step):
+    def __call__(self):
+        self.a[:] = self.a + 1.0
+        self.a.holder.write(positive(self.a))
+        self.b[1:-1] = self.b[1:-1] + 1.0
+        scheduler.sync(cause="a step", defers=True)
+        self.taken += 1
+
+until_interrupted(Deferring(), 150, 0.004)
+""",
     "automatic cuts": IN_PLACE
     + """
 class Alone(Step):
@@ -156,6 +171,7 @@ until_interrupted(Alone(), 30, 0.2)
         ("in place", "interpret"),
         ("with a host operation", "compile"),
         ("many compiles", "compile"),
+        ("steps that are settled later", "compile"),
         ("observations", "compile"),
         ("observations", "auto"),
         ("automatic cuts", "interpret"),

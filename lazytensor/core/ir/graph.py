@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
@@ -33,6 +33,8 @@ from lazytensor.core.ir.types import tensor_type
 
 _by_serial: Final = attrgetter("serial")
 _operands_of: Final = attrgetter("operands")
+before_reading: Final[list[Callable[[list[Node]], bool]]] = []
+"""Called with a graph's nodes: settle those that a program computes, and say if there were any."""
 _KINDS_OF_INPUTS: Final[dict[Op, int]] = {PARAMETER: 0, SLOT: 1, DATUM: 2}
 
 
@@ -59,6 +61,14 @@ class NumberedGraph:
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:
     """The pending nodes that `outputs` need, themselves included, in the order of recording."""
+    outputs = list(outputs)
+    nodes = _pending(outputs)
+    if any(settle(nodes) for settle in before_reading):
+        nodes = _pending(outputs)
+    return nodes
+
+
+def _pending(outputs: Iterable[Node]) -> list[Node]:
     nodes = list(dict.fromkeys(node for node in outputs if node.value is None))
     found = set(nodes)
     for node in nodes:  # which grows

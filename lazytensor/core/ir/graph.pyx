@@ -72,11 +72,21 @@ cdef list in_order(list nodes):
     return ordered
 
 
+before_reading = []
+
+
 cpdef list reachable(object outputs):
+    cdef list asked = list(outputs)
+    cdef list nodes = pending(asked)
+    if before_reading and any([settle(nodes) for settle in before_reading]):
+        nodes = pending(asked)
+    return nodes
+
+
+cdef list pending(list asked):
     cdef list nodes = []
     cdef NodeBase node, operand
     cdef Py_ssize_t i = 0
-    cdef list asked = list(outputs)
     try:
         for node in asked:
             if node.value is None and not node.at:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from lazytensor.core.device import interrupts
-from lazytensor.core.device.backend import backend
+from lazytensor.core.device.backend import Executable, backend
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
-from lazytensor.core.runtime import guards, locking, peers, replay_program, sharded, variants
+from lazytensor.core.runtime import locking, peers, replay_program, sharded, variants
 from lazytensor.core.runtime.arguments import argument, host_value, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
-from lazytensor.core.runtime.guards import Failure, Outcome
+from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.interrupted import settle_computed
 from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.run import Run
+from lazytensor.core.runtime.settling import defer, settle
 from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
+from lazytensor.core.settings import settings
 
 
 def run(run: Run) -> None:
@@ -113,7 +115,7 @@ def _interpret(run: Run) -> None:
         entry.owe(time.thread_time() - worked)
         entry.runs += 1
         metrics.count("interpreted")
-        _settle(exact, found.program.outputs, results).tell()
+        settle(exact, found.program.outputs, results).tell()
     except BaseException:
         locking.resume()
         if given:
@@ -149,16 +151,20 @@ def _execute(run: Run, entry: Entry) -> None:
         results: list[Any] = []
         try:
             results.extend(executable.start(buffers))
+            values = sharded.results(entry.program, executable, results[0])
+            if _may_be_deferred(run, entry, executable):
+                defer(run, entry.program.outputs, values)
+                entry.runs += 1
+                return
             if entry.program.guards:
                 with locking.outside(run.outputs):
                     device.wait(results[0][-1])
-            values = sharded.results(entry.program, executable, results[0])
-            outcome = _settle(run, entry.program.outputs, values)
+            outcome = settle(run, entry.program.outputs, values)
         except BaseException as error:
             locking.resume()
             if results:
                 values = sharded.results(entry.program, executable, results[0])
-                _settle(run, entry.program.outputs, values)
+                settle(run, entry.program.outputs, values)
             interrupts.raise_instead(error)
             raise
         wait(executable, results[0])
@@ -166,21 +172,10 @@ def _execute(run: Run, entry: Entry) -> None:
     outcome.tell()
 
 
-def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> Outcome:
-    """Give the values, which are of the instructions `computed` and the guards, to the nodes.
-
-    The result is what the guards have found.
-    """
-    found = run.found
-    by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
-    outcome = guards.outcome(found, computed, values)
-    run.entry.broken = outcome is not guards.FINE
-    if run.exact is not None:
-        lines = found.program.instructions
-        for node, index in zip(run.outputs, found.program.outputs, strict=True):
-            if lines[index][3] is not node.type:
-                by_index[index] = Padded(by_index[index], node.type, lines[index][3])
-    by_index.update(outcome.failed)
-    for node, index in zip(run.outputs, found.program.outputs, strict=True):
-        node.settle(by_index[index])
-    return outcome
+def _may_be_deferred(run: Run, entry: Entry, executable: Executable) -> bool:
+    """Whether the guards are looked at later: nobody waits, for this run or for what it takes."""
+    if not (run.defers and entry.program.guards) or entry.program.meshes:
+        return False
+    if settings.wait or executable.calls_back or is_timed(entry):
+        return False
+    return entry.extent.largest >= locking.OUTSIDE_ELEMENTS  # shorter ones have ended

@@ -33,6 +33,8 @@ class Threads(NamedTuple):
 
 LOCKS: Final[tuple[Any, ...]] = (working, lock, writing, cache.lock)
 """In the order in which they are taken elsewhere."""
+before: Final[list[Callable[[], None]]] = []
+"""Called before a fork, with the lock held."""
 in_child: Final[list[Callable[[], None]]] = []
 """Called in a child."""
 _threads: Final[list[Threads]] = []
@@ -54,6 +56,8 @@ def _before() -> None:
             _taken.append(each)
             if each is lock:
                 wait_for_all()
+                for call in before:
+                    call()
     for threads in _threads:
         threads.finish()
 

@@ -82,13 +82,13 @@ def resume() -> None:
     """Hold the lock again, and wake the threads that wait for this thread's nodes."""
     if thread.recorder.busy > 1:  # what the outer cut let go is its own business
         return
-    while not _is_held():
+    while not is_held():
         lock.acquire()
     _under_way.pop(get_ident(), None)
     _ended.notify_all()  # a Ctrl-C may have come since they ought to have been
 
 
-def _is_held() -> bool:
+def is_held() -> bool:
     """Whether this thread has the lock."""
     try:
         _ended.notify(0)

@@ -5,3 +5,4 @@ cdef class Request:
     cdef readonly bint once
     cdef readonly bint compiles
     cdef readonly list runs
+    cdef readonly bint defers

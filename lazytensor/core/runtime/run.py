@@ -15,10 +15,11 @@ class Request:
 
     `cause`: what asked for them, in words. `largest`: nodes of the largest program to make, 0 for
     the usual bound. `once`: compiling does not pay, whatever interpreting costs. `compiles`: the
-    user waits for an executable. `runs`: a list that gets each run.
+    user waits for an executable. `runs`: a list that gets each run. `defers`: nobody waits for
+    values.
     """
 
-    __slots__ = ("cause", "compiles", "largest", "once", "runs")
+    __slots__ = ("cause", "compiles", "defers", "largest", "once", "runs")
 
     def __init__(
         self,
@@ -27,12 +28,14 @@ class Request:
         once: bool = False,
         compiles: bool = False,
         runs: list[Run] | None = None,
+        defers: bool = False,
     ) -> None:
         self.cause = cause
         self.largest = largest
         self.once = once
         self.compiles = compiles
         self.runs = runs
+        self.defers = defers
 
 
 class Run(NamedTuple):
@@ -40,6 +43,7 @@ class Run(NamedTuple):
 
     `recorded`: the program that was recorded, if a variant of it is run. `exact`: the run as it was
     recorded, if this is of a program with room for other sizes. `started`: when the cut began.
+    `defers`: the nodes may be settled later, as nobody waits and nothing is left to compute.
     """
 
     entry: Entry
@@ -51,6 +55,7 @@ class Run(NamedTuple):
     started: float
     recorded: Program | None = None
     exact: Run | None = None
+    defers: bool = False
 
     @property
     def room(self) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
+from threading import get_ident
 from time import perf_counter
 from typing import Final
 from weakref import WeakSet
@@ -38,7 +39,7 @@ from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.policy import PROGRAM_NODES_BOUND
-from lazytensor.core.runtime import executor, guards, locking, replay_program, sharded
+from lazytensor.core.runtime import executor, guards, locking, replay_program, settling, sharded
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
@@ -58,15 +59,16 @@ def sync(
     once: bool = False,
     compiles: bool = False,
     runs: list[Run] | None = None,
+    defers: bool = False,
 ) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
     `largest`: nodes of one program, if more than `PROGRAM_NODES_BOUND`: for graphs that come again
     and again. `alone`: `nodes` and what they need only. `once`: the graph will not come again, so
     that it is interpreted. `compiles`: what has no executable gets one now. `runs`: gets what was
-    run.
+    run. `defers`: nobody waits for the values, which may be given to the nodes later.
     """
-    _sync(nodes, Request(cause, largest, once, compiles, runs), alone)
+    _sync(nodes, Request(cause, largest, once, compiles, runs, defers), alone)
 
 
 def _sync(nodes: tuple[Node, ...], request: Request, alone: bool) -> None:
@@ -74,6 +76,7 @@ def _sync(nodes: tuple[Node, ...], request: Request, alone: bool) -> None:
     recorder = here()
     if recorder.tracing:
         raise NoValue(f"{request.cause}: there are no values in the body of a composite")
+    settling.attend()
     with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
         if only is not None:
@@ -214,6 +217,8 @@ def _compute(outputs: list[Node], request: Request) -> None:
             waits = True  # not here, where the frames that it was raised in hold nodes
         if waits:
             locking.wait()
+        if get_ident() in settling.deferred:
+            break
     if failure is not None:
         failure.throw()
 
@@ -248,7 +253,8 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     packed = pack(entry.program, found.slots)
     entry.observe(packed, own)
     metrics.spent("cutting", started)
-    run = Run(entry, found, wanted, packed, own, request, started)
+    defers = request.defers and {*outputs} <= {*wanted}
+    run = Run(entry, found, wanted, packed, own, request, started, defers=defers)
     executor.run(run)
     if request.runs is not None:
         request.runs.append(run)

@@ -46,11 +46,14 @@ class TrainingStep(threading.local):
         """Whether nothing was cut since the step has begun."""
         return self.serial == thread.recorder.serial
 
-    def end(self, cause: str, call: Call | None = None) -> None:
-        """Cut the graph; `call`: what may be all of it, to be replayed the next time."""
+    def end(self, cause: str, call: Call | None = None, defers: bool = False) -> None:
+        """Cut the graph; `call`: what may be all of it, to be replayed the next time.
+
+        defers: the nodes may get their values later.
+        """
         self.serial = -1
         runs: list[Run] | None = None if call is None else []
-        scheduler.sync(cause=cause, largest=STEP_NODES_BOUND, runs=runs)
+        scheduler.sync(cause=cause, largest=STEP_NODES_BOUND, runs=runs, defers=defers)
         if call is not None and runs is not None:
             replay_call.learn(call, runs)
 

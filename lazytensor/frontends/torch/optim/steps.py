@@ -124,7 +124,7 @@ def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """The graph is cut, so that the next step repeats it."""
     if stepping.call is not None:
         stepping.call = None
-        _step.end("optimizer.step()")
+        _step.end("optimizer.step()", defers=True)
 
 
 def attach() -> None:

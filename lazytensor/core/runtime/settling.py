@@ -1,0 +1,145 @@
+"""Giving nodes the values that a program has computed, at once or later.
+
+A guard's flag is there when its program ends. Who asked for values waits for it. Nobody asks at the
+end of a training step: its run is deferred, and the next step is recorded meanwhile.
+
+Data flow: a step is cut → `executor` starts the program and defers the run → its nodes stay pending
+→ `attend`, before the thread's next cut, waits for the flags, settles the nodes and raises what a
+guard has found. Invariants:
+
+- A deferred run computes all that its cut was asked for: a thread has one at most.
+- It may have taken the memory of its inputs. Every path to these leads through the run's outputs.
+  So a graph that has one of the outputs in it is read again once they are settled, by any thread.
+- The thread that deferred the run is told of a failure, and no other.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from threading import get_ident
+from typing import Any, Final
+
+from lazytensor.core.device.backend import backend
+from lazytensor.core.device.gil import uncollected
+from lazytensor.core.device.padded import Padded
+from lazytensor.core.ir.graph import before_reading
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import here
+from lazytensor.core.runtime import fork, guards, locking
+from lazytensor.core.runtime.guards import Outcome
+from lazytensor.core.runtime.locking import OUTSIDE_ELEMENTS, lock
+from lazytensor.core.runtime.run import Run
+
+
+class Deferred:
+    """A run that has been started. outcome: what its guards have found, once it is settled."""
+
+    def __init__(self, run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> None:
+        self.run: Run | None = run
+        self.nodes = frozenset(run.outputs)
+        self.computed, self.values = computed, values
+        self.outcome = guards.FINE
+
+    def settle(self, size: int) -> None:
+        """Wait for the flags and settle the nodes. The caller has the lock; `size` 0 keeps it.
+
+        Raises: ExecutionError if the program failed: the nodes stay pending.
+        """
+        if self.run is None:
+            return
+        run, computed, values = self.run, self.computed, self.values
+        with uncollected():  # a finalizer's cut would find some nodes settled and others not
+            try:
+                with locking.outside(run.outputs, size):
+                    backend().wait(values[-1])
+                if self.run is not None:  # no other thread was first
+                    self.outcome = settle(run, computed, values)
+            except Exception:
+                self._let_go()
+                raise
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Refer to nothing: references decide what the next cut computes and overwrites."""
+        self.run, self.nodes, self.values = None, frozenset(), ()
+
+
+deferred: Final[dict[int, Deferred]] = {}
+"""By thread: its run, until the thread is told of the outcome."""
+
+
+def settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> Outcome:
+    """Give the values, which are of the instructions `computed` and the guards, to the nodes.
+
+    The result is what the guards have found.
+    """
+    found = run.found
+    by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
+    outcome = guards.outcome(found, computed, values)
+    run.entry.broken = outcome is not guards.FINE
+    if run.exact is not None:
+        lines = found.program.instructions
+        for node, index in zip(run.outputs, found.program.outputs, strict=True):
+            if lines[index][3] is not node.type:
+                by_index[index] = Padded(by_index[index], node.type, lines[index][3])
+    by_index.update(outcome.failed)
+    for node, index in zip(run.outputs, found.program.outputs, strict=True):
+        node.settle(by_index[index])
+    return outcome
+
+
+def defer(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> None:
+    """Settle the run's nodes later."""
+    deferred[get_ident()] = Deferred(run, computed, values)
+    if _settle_those not in before_reading:
+        atexit.register(attend)  # after the backend's functions, so that it is called before them
+        before_reading.append(_settle_those)
+
+
+def attend() -> None:
+    """Settle this thread's deferred run. Raises: what the guards have found."""
+    mine = deferred.get(get_ident())
+    if mine is None:
+        return
+    is_within = locking.is_held()  # a finalizer's cut, within the one that has deferred the run
+    with nullcontext() if is_within else lock:
+        _settle(mine, 0 if is_within else OUTSIDE_ELEMENTS)
+        deferred.pop(get_ident(), None)
+    here().cells.keep_pending()
+    mine.outcome.tell()
+
+
+def _settle_those(nodes: Sequence[Node]) -> bool:
+    """Settle the deferred runs that compute some of these nodes; say whether there were any."""
+    found = [each for each in list(deferred.values()) if not each.nodes.isdisjoint(nodes)]
+    for each in found:
+        with nullcontext() if locking.is_held() else lock:  # which is let go once
+            _settle(each, OUTSIDE_ELEMENTS)
+    return bool(found)
+
+
+def _settle(each: Deferred, size: int) -> None:
+    try:
+        each.settle(size)
+    except BaseException:
+        locking.resume()
+        raise
+
+
+def _settle_all() -> None:
+    """Settle what was deferred in any thread. With the lock, which is kept."""
+    for each in list(deferred.values()):
+        with suppress(Exception):  # the nodes stay pending
+            each.settle(0)
+
+
+def _forget_others() -> None:
+    """Only this thread is left."""
+    for by in deferred.keys() - {get_ident()}:
+        del deferred[by]
+
+
+fork.before.append(_settle_all)
+fork.in_child.append(_forget_others)
