@@ -13,6 +13,7 @@ import pytest
 
 import lazytensor
 from lazytensor.core import ops
+from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.locking import OUTSIDE_ELEMENTS
 from lazytensor.core.runtime.settling import deferred
@@ -57,6 +58,15 @@ def test_a_deferred_step_has_the_values_of_one_that_is_waited_for() -> None:
             assert set(x.numpy()) == {2.0**taken}
             assert not deferred
         assert set((y + 0.0).numpy()) == {float(taken)}
+
+
+def test_a_look_at_what_is_deferred_cuts_nothing() -> None:
+    x, y = pair()
+    step(x, y)
+    before, meanwhile = metrics.snapshot()["cuts"], y + 1.0
+    assert set(x.numpy()) == {2.0}
+    assert meanwhile.node.value is None
+    assert metrics.snapshot()["cuts"] == before
 
 
 def test_a_failure_is_raised_at_the_next_cut_and_by_what_it_spoils_only() -> None:

@@ -160,6 +160,8 @@ def _observed(node: Node) -> np.ndarray:
     """The value on the host, or a fresh copy of it; computed now if it is pending."""
     if node.op in SLOTS:
         return np.asarray(node.value, node.type.dtype)
+    if node.value is None:
+        settling.attend()  # which may be all that it takes
     if node.value is None or node.value.__class__ is Failure:
         seen = sharded.seen(node) if sharded.used else None
         if seen is not None:

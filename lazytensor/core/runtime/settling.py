@@ -1,7 +1,7 @@
 """Giving nodes the values that a program has computed, at once or later.
 
-A guard's flag is there when its program ends. Who asked for values waits for it. Nobody asks at the
-end of a training step: its run is deferred, and the next step is recorded meanwhile.
+A flag of a guard is there when its program ends. A thread that asks for values waits for it. At the
+end of a step of training nobody asks: its run is deferred, and the next step is recorded meanwhile.
 
 Data flow: a step is cut → `executor` starts the program and defers the run → its nodes stay pending
 → `attend`, before the thread's next cut, waits for the flags, settles the nodes and raises what a
@@ -10,7 +10,7 @@ guard has found. Invariants:
 - A deferred run computes all that its cut was asked for: a thread has one at most.
 - It may have taken the memory of its inputs. Every path to these leads through the run's outputs.
   So a graph that has one of the outputs in it is read again once they are settled, by any thread.
-- The thread that deferred the run is told of a failure, and no other.
+- Only the thread that deferred the run is told of a failure.
 """
 
 from __future__ import annotations
