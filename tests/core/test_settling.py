@@ -14,8 +14,11 @@ import pytest
 import lazytensor
 from lazytensor.core import ops
 from lazytensor.core.observe import metrics
+from lazytensor.core.ops.movement import reshaped
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.locking import OUTSIDE_ELEMENTS
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.runtime.settling import deferred
 from tests.core.arrays import Array, array
 from tests.core.processes import attempt, run
@@ -67,6 +70,30 @@ def test_a_look_at_what_is_deferred_cuts_nothing() -> None:
     assert set(x.numpy()) == {2.0}
     assert meanwhile.node.value is None
     assert metrics.snapshot()["cuts"] == before
+
+
+def test_the_graph_behind_is_gone_and_reads_of_it_are_forgotten() -> None:
+    x, y = pair()
+    part = x[1:9]
+    known = []
+    for _ in range(4):
+        y[1:9] = part + y[1:9]
+        behind = weakref.ref(y.node.operands[0])
+        step(x, y)
+        assert behind() is None
+        assert y.node.operands == ()
+        known.append(len(list(cache.entries())))
+        if len(known) % 2:
+            y.numpy()
+    assert known[1:] == known[:-1]  # the same program, whether or not its values were looked at
+
+
+def test_what_is_reshaped_again_is_the_deferred_node() -> None:
+    x, y = pair()
+    matrix = ops.reshape(ops.add(x.node, y.node), shape=(2, N // 2))
+    step(x, y)
+    again = reshaped(matrix, x.node.type)
+    assert set(fetch(again)) == {1.0}
 
 
 def test_a_failure_is_raised_at_the_next_cut_and_by_what_it_spoils_only() -> None:

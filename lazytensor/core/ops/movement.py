@@ -208,7 +208,7 @@ WRITES[imag] = lambda base, value: complex_(real(base), value)
 def reshaped(x: Node, type: TensorType) -> Node:
     """`x` in this type, of the same size; `x` or a node it was reshaped from, if one has it."""
     while x.type is not type:
-        if x.op is not reshape or x.value is not None:
+        if x.op is not reshape or not x.operands:
             return reshape(x, shape=type.shape)
         (x,) = x.operands
     return x

@@ -38,10 +38,10 @@ def convolved(x: Node, y: Node, contract: tuple[Ints, Ints]) -> Node | None:
 
 def _windows(x: Node) -> Windows | None:
     """The windows that `x` is a view of."""
-    if x.op is not strided or x.value is not None or x.type.dtype not in FLOATS:
+    if x.op is not strided or not x.operands or x.type.dtype not in FLOATS:
         return None
     line, start = x.operands
-    if line.op is not reshape or line.value is not None or start.value != (0,):
+    if line.op is not reshape or not line.operands or start.value != (0,):
         return None
     (array,) = line.operands
     shape, strides = x.attrs
@@ -92,7 +92,7 @@ def _convolution(
 def _unpadded(x: Node, axes: Ints) -> tuple[Node, tuple[Ints, ...]]:
     """`x` without the zeros around these axes, and how many there were."""
     none = ((0, 0),) * len(axes)
-    if x.op is not pad or x.value is not None:
+    if x.op is not pad or not x.operands:
         return x, none
     inner, zero = x.operands
     low, high, interior = x.attrs

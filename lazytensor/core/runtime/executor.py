@@ -174,7 +174,7 @@ def _execute(run: Run, entry: Entry) -> None:
 
 def _may_be_deferred(run: Run, entry: Entry, executable: Executable) -> bool:
     """Whether the guards are looked at later: nobody waits, for this run or for what it takes."""
-    if not (run.defers and entry.program.guards) or entry.program.meshes:
+    if not (run.defers and entry.program.guards) or entry.program.meshes or run.exact is not None:
         return False
     if settings.wait or executable.calls_back or is_timed(entry):
         return False

@@ -8,8 +8,9 @@ Data flow: a step is cut â†’ `executor` starts the program and defers the run â†
 guard has found. Invariants:
 
 - A deferred run computes all that its cut was asked for: a thread has one at most.
-- It may have taken the memory of its inputs. Every path to these leads through the run's outputs.
-  So a graph that has one of the outputs in it is read again once they are settled, by any thread.
+- It may have taken the memory of its inputs. Its nodes have no operands any more, as if they were
+  settled: the graph behind them is gone. What looks at a pending node's operands may find none.
+- A graph that has one of its nodes in it is read again once they are settled, by any thread.
 - Only the thread that deferred the run is told of a failure.
 """
 
@@ -37,7 +38,7 @@ class Deferred:
     """A run that has been started. outcome: what its guards have found, once it is settled."""
 
     def __init__(self, run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> None:
-        self.run: Run | None = run
+        self.run: Run | None = _without_graph(run)
         self.nodes = frozenset(run.outputs)
         self.computed, self.values = computed, values
         self.outcome = guards.FINE
@@ -64,6 +65,17 @@ class Deferred:
     def _let_go(self) -> None:
         """Refer to nothing: references decide what the next cut computes and overwrites."""
         self.run, self.nodes, self.values = None, frozenset(), ()
+
+
+def _without_graph(run: Run) -> Run:
+    """The run with its outputs and guards alone, which have no operands any more."""
+    found = run.found
+    kept = set(found.program.guards)
+    nodes = [node if i in kept else None for i, node in enumerate(found.nodes)]
+    for node in (*run.outputs, *nodes):
+        if node is not None:
+            node.operands = ()
+    return run._replace(found=found._replace(nodes=nodes, leaves=[], slots=[]))
 
 
 deferred: Final[dict[int, Deferred]] = {}

@@ -157,7 +157,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     node, type = cell.node, cell.type
     if count >= settings.small or node.value.__class__ is Sharded:
         return False
-    if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
+    if node.operands and node.op is ops.broadcast and node.operands[0].op is SLOT:
         with writing:
             if cell.node is node:  # else another thread was first
                 made = host_memory.allocated(type.shape, type.dtype)

@@ -76,7 +76,7 @@ def _first(node: Node) -> Node:
     """The first value of a variable: what is everywhere the same, as data; else computed soon."""
     if node.value is not None or state.tracing:
         return node
-    if node.op is ops.broadcast and node.operands[0].op is SLOT:
+    if node.op is ops.broadcast and node.operands and node.operands[0].op is SLOT:
         value = np.full(node.type.shape, node.operands[0].value, node.type.dtype)
         return leaf(value)
     initialise(node)
