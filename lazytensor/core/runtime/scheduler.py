@@ -39,11 +39,12 @@ from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.policy import PROGRAM_NODES_BOUND
-from lazytensor.core.runtime import executor, guards, locking, replay_program, settling, sharded
+from lazytensor.core.runtime import executor, guards, locking, replay_program, sharded
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Request, Run
+from lazytensor.core.runtime.settling import attend, deferred
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
@@ -76,7 +77,8 @@ def _sync(nodes: tuple[Node, ...], request: Request, alone: bool) -> None:
     recorder = here()
     if recorder.tracing:
         raise NoValue(f"{request.cause}: there are no values in the body of a composite")
-    settling.attend()
+    if deferred:
+        attend()
     with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
         if only is not None:
@@ -160,8 +162,8 @@ def _observed(node: Node) -> np.ndarray:
     """The value on the host, or a fresh copy of it; computed now if it is pending."""
     if node.op in SLOTS:
         return np.asarray(node.value, node.type.dtype)
-    if node.value is None:
-        settling.attend()  # which may be all that it takes
+    if deferred and node.value is None:
+        attend()  # which may be all that it takes
     if node.value is None or node.value.__class__ is Failure:
         seen = sharded.seen(node) if sharded.used else None
         if seen is not None:
@@ -219,7 +221,7 @@ def _compute(outputs: list[Node], request: Request) -> None:
             waits = True  # not here, where the frames that it was raised in hold nodes
         if waits:
             locking.wait()
-        if get_ident() in settling.deferred:
+        if deferred and get_ident() in deferred:
             break
     if failure is not None:
         failure.throw()
