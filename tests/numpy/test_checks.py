@@ -268,6 +268,26 @@ def test_the_state_is_put_back_and_says_what_is_checked() -> None:
     assert lnp.geterr() == off
 
 
+@pytest.mark.parametrize(
+    "put_back",
+    [lambda old: lnp.seterr(**old), lambda old: lnp.errstate(**old).__enter__()],
+    ids=["seterr", "errstate"],
+)
+def test_a_state_that_is_given_back_is_numpys_own_again(
+    put_back: Callable[[dict[str, str]], object],
+) -> None:
+    """NumPy computes with numbers, and warns of them where lazy operations are not checked."""
+    host, ours = np.geterr(), lnp.geterr()
+    try:
+        old = lnp.seterr(divide="ignore", invalid="raise")
+        assert np.geterr()["divide"] == "ignore"
+        put_back(old)
+        assert (np.geterr(), lnp.geterr()) == (host, ours)
+    finally:
+        np.seterr(**host)
+        lnp.seterr(**ours)
+
+
 def test_a_state_is_its_threads_own() -> None:
     found: list[Any] = []
 

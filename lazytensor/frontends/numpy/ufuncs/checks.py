@@ -9,7 +9,7 @@ warning names the line that recorded the operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, cast
@@ -55,9 +55,28 @@ def _change(new: State) -> State:
     return old
 
 
+class _Mode(str):
+    """A mode of lazy operations, and NumPy's own of the same kind, which `seterr` gives back."""
+
+    host: str
+
+
+def _modes(ours: State, hosts: Mapping[str, Any]) -> State:
+    """What `seterr(**modes)` sets again, for lazy operations and for NumPy, whose modes differ."""
+    found = {kind: _Mode(mode) for kind, mode in ours.items()}
+    for kind, mode in found.items():
+        mode.host = hosts[kind]
+    return {**found}
+
+
+def _of_host(modes: Mapping[str, Any]) -> dict[str, Any]:
+    """NumPy's modes, of those that the user gives."""
+    return {k: mode.host if isinstance(mode, _Mode) else mode for k, mode in modes.items()}
+
+
 def geterr() -> State:
     """See numpy.geterr. Nothing is checked until `seterr` or `errstate` asks for it."""
-    return dict(current())
+    return _modes(current(), np.geterr())
 
 
 def seterr(
@@ -69,8 +88,9 @@ def seterr(
 ) -> State:
     """See numpy.seterr. Returns: the state before."""
     given = {"divide": divide, "over": over, "under": under, "invalid": invalid}
-    np.seterr(all=all, **given)  # type: ignore[arg-type]  # checks the modes; for computing on host
-    return dict(_change({kind: mode or all or current()[kind] for kind, mode in given.items()}))
+    hosts = np.seterr(all=all, **_of_host(given))  # type: ignore[arg-type]  # checks the modes
+    new = {kind: mode or all or current()[kind] for kind, mode in given.items()}
+    return _modes(_change(new), hosts)
 
 
 class errstate(ContextDecorator):
@@ -81,7 +101,7 @@ class errstate(ContextDecorator):
         self.before: list[tuple[State, Any]] = []
 
     def __enter__(self) -> None:
-        host = np.errstate(**self.modes)
+        host = np.errstate(**_of_host(self.modes))
         host.__enter__()
         every = self.modes.get("all")
         wanted = {kind: self.modes.get(kind) or every or current()[kind] for kind in FLAG_NAMES}
