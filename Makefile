@@ -3,11 +3,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,build,bench,torch,tf,neighbours,checkpoint,export,onnx,iree
-# As many processes as processors, each test file in one, the longest (tests/conftest.py) first.
-SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+# One process more than processors, as a test often waits for a program that it has started. Each
+# test file is in one, the longest (tests/conftest.py) first.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
+SPREAD := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-# What runs a second time with the sources of the hot path instead of its binaries.
-PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
+# What runs a second time with the sources of the hot path instead of its binaries. Left out are
+# the tests of modules that are never compiled.
+NOT_PURE := binaries bucketing disk imports malloc settings sharding
+PURE := $(filter-out $(NOT_PURE:%=tests/core/test_%.py),$(wildcard tests/core/test_*.py)) \
+	tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
 	tests/numpy/test_threads.py tests/pytorch/test_strides.py tests/pytorch/test_boxed.py
 
 # What runs a third time, on a device whose memory is not the host's.

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor.core.settings import settings
-from tests.pytorch.opinfo import name_of, to_device
+from tests.pytorch.opinfo import name_of, table, to_device
 
 
 class Refused(NamedTuple):
@@ -33,12 +33,12 @@ class Refused(NamedTuple):
 
 def sources() -> dict[str, Callable[[], Iterator[Refused]]]:
     """The calls of each entry of the tables that has any, by the entry's name."""
-    from torch.testing._internal.common_methods_invocations import op_db
     from torch.testing._internal.common_modules import module_db
 
-    ops = [op for op in op_db if not op.name.startswith("jiterator")]
     found: dict[str, Callable[[], Iterator[Refused]]] = {
-        name_of(op): partial(_of_operation, op) for op in ops if op.error_inputs_func is not None
+        name_of(op): partial(_of_operation, op)
+        for op in table()
+        if op.error_inputs_func is not None
     }
     for info in module_db:
         if info.module_error_inputs_func is not None:
