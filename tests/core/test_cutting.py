@@ -12,7 +12,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.source_location import describe
 from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import events
 from lazytensor.core.policy import (
     ELEMENTS_BOUND,
     PROGRAM_NODES_BOUND,
@@ -20,7 +22,7 @@ from lazytensor.core.policy import (
     TRIALS,
 )
 from lazytensor.core.runtime.program_cache import cache
-from lazytensor.core.runtime.scheduler import fetch, observe, sync
+from lazytensor.core.runtime.scheduler import AUTOMATIC, fetch, observe, sync
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.automatic_cut import FUSED_NODES
 from tests.core.arrays import Array, array, zeros
@@ -226,6 +228,36 @@ class Eager:
     def sin(self) -> "Eager":
         """Its sine."""
         return Eager(np.sin(self.values))
+
+
+def time_steps(x: Array, steps: int) -> None:
+    """Rounds in which enough is pending before the end, with loops of their own."""
+    for _ in range(steps):
+        y = x * 0.5
+        for _ in range(10):
+            y = smoothed(y)
+        x[:] = x * 0.5
+        for _ in range(20):
+            x[1:-1] = x[1:-1] + y[1:-1] * 0.01
+
+
+def smoothed(y: Array) -> Array:
+    return (y + y.sin()) * 0.5
+
+
+HEAD = time_steps.__code__.co_firstlineno + 3
+
+
+def test_a_loop_is_cut_at_its_head_wherever_enough_is_pending() -> None:
+    """Also if the function is called again, with less around it."""
+    settings.tier = "interpret"
+    x = array(np.linspace(0, 1, 60_000))
+    for call in (lambda x, steps: time_steps(x, steps), time_steps, time_steps):
+        call(x, 10)
+        x.numpy()
+    cuts = [event.place for event in events if event.cause == AUTOMATIC]
+    assert len(cuts) > 20
+    assert {describe(place).rpartition(":")[2] for place in cuts} == {f"{HEAD} in time_steps"}
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)

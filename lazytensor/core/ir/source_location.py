@@ -49,5 +49,11 @@ class Loop(NamedTuple):
         return here[: len(self.places)] == self.places
 
     def contains(self, other: Loop) -> bool:
-        """Whether this is, as far as one can tell, a loop around the other."""
-        return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])
+        """Whether this is, as far as one can tell, a loop around the other.
+
+        Of two loops of one function the earlier one is, from wherever the function was called.
+        """
+        (code, offset), (other_code, other_offset) = self.places[-1], other.places[-1]
+        if code is other_code and offset != other_offset:
+            return offset < other_offset
+        return self.outside < other.outside

@@ -18,6 +18,7 @@ cdef class Recorder(PendingWork):
     cdef public long long span
     cdef public long long steady
     cdef public long long stride
+    cdef public long long watched
 
 
 cpdef object overflow()

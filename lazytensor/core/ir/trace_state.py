@@ -40,6 +40,7 @@ class Recorder(PendingWork):
     previous: point of the user's program at the last record that was looked at.
     repeats: how often in a row that point was met.
     passed: where the program was when the work last exceeded its bound.
+    watched: `serial`, if all that is recorded has been looked at since the work exceeded its bound.
     refused: pending nodes of a cut that failed. A request for one of them fails again.
     asked: number of nodes when a value was last requested.
     span: number of nodes between the last two requests.
@@ -50,7 +51,7 @@ class Recorder(PendingWork):
 
     __slots__ = (
         "asked", "busy", "cells", "loop", "loops", "passed", "previous", "refused",
-        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing",
+        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "watched",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -62,6 +63,7 @@ class Recorder(PendingWork):
         self.span = 0
         self.steady = 0
         self.stride = 0
+        self.watched = -1
         self.rounds = 0
         self.repeats = 0
         self.loop: Loop | None = None

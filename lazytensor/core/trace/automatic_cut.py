@@ -30,6 +30,9 @@ FUSED_NODES: Final = 2 * LOOP_OPERATIONS
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
 
+UNWATCHED: Final = -1
+"""No number of nodes: for a time, records are not looked at."""
+
 holds: Final[list[Callable[[], bool]]] = []
 """Asked before an automatic cut: whether something is under way that ends the graph by itself. A
 function that says yes sets the recorder's `work`, which decides when it is asked again."""
@@ -44,20 +47,23 @@ def overflow() -> None:
     recorder = thread.recorder
     place = user_place()
     last, recorder.passed = recorder.passed, place
+    is_watched, recorder.watched = recorder.watched == recorder.serial, recorder.serial
     if place is not None and last is not None and last[0] is place[0] and last[1] < place[1]:
         loop = recorder.loop
         if loop is None or loop.places[0] != place:
             return
     if recorder.busy or any(ask() for ask in holds):
-        recorder.passed = None  # they are to be asked again
+        recorder.passed, recorder.watched = None, UNWATCHED  # they are to be asked again
     elif not (_waits(place) or _ends_by_itself()):
-        _cut_if_aligned(last)
+        _cut_if_aligned(last, is_watched)
 
 
-def _cut_if_aligned(last: Place | None) -> None:
+def _cut_if_aligned(last: Place | None, is_watched: bool) -> None:
     """Cut if this is the head of the loop of the last automatic cut, or of a better one.
 
-    `last`: where the program was when it was looked at last.
+    `last`: where the program was when it was looked at last. `is_watched`: nothing has been
+    recorded since. Else a loop has come round, but its head may lie behind: the next round shows
+    it.
     """
     recorder = thread.recorder
     pending = nodes_made() - recorder.serial
@@ -68,6 +74,9 @@ def _cut_if_aligned(last: Place | None) -> None:
         recorder.previous = (last, *previous[1:])
     loop = _loop_at(here)
     better = loop is not None and _is_better(loop, pending)
+    if better and not is_watched:
+        recorder.loop, recorder.previous = None, here
+        return
     if better:
         recorder.loop = loop
     elif pending > PENDING_NODES_BOUND:
@@ -116,6 +125,7 @@ def _ends_by_itself() -> bool:
     if recorder.work > 2 * NODE_WORK * pending:  # where arrays are larger than NODE_WORK
         return False
     recorder.work = ELEMENTS_BOUND // 2  # when to look again
+    recorder.watched = UNWATCHED
     return True
 
 
@@ -141,6 +151,8 @@ def _loop_at(here: tuple[Place, ...]) -> Loop | None:
     """The loop that has come round: the program went backwards in one frame since last time."""
     recorder = thread.recorder
     if here == recorder.previous:
+        if recorder.loop is not None and recorder.loop.is_at(here):
+            return None
         # One instruction may make several arrays; coming back this often is a loop of one.
         recorder.repeats += 1
         return Loop(here[:1], len(here) - 1) if recorder.repeats >= TRIALS else None
