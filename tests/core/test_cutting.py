@@ -230,34 +230,48 @@ class Eager:
         return Eager(np.sin(self.values))
 
 
-def time_steps(x: Array, steps: int) -> None:
-    """Rounds in which enough is pending before the end, with loops of their own."""
+def damped(x: Array) -> None:
+    x[:] = x * 0.5  # the head
+
+
+def change(x: Array) -> Array:
+    y = x[1:-1] * 0.5
+    for _ in range(12):
+        y = (y + y.sin()) * 0.5
+    return y
+
+
+def time_steps(fields: list[Array], steps: int) -> None:
+    """A scheme of three steps: the first rounds are shorter, and have loops of their own."""
+    past: list[Array] = []
     for _ in range(steps):
-        y = x * 0.5
-        for _ in range(10):
-            y = smoothed(y)
-        x[:] = x * 0.5
-        for _ in range(20):
-            x[1:-1] = x[1:-1] + y[1:-1] * 0.01
+        for x in fields:
+            damped(x)
+        past = [change(fields[0]), *past[:2]]
+        for y in past:
+            for x in fields:
+                x[1:-1] = x[1:-1] + y * 0.01
 
 
-def smoothed(y: Array) -> Array:
-    return (y + y.sin()) * 0.5
-
-
-HEAD = time_steps.__code__.co_firstlineno + 3
-
-
-def test_a_loop_is_cut_at_its_head_wherever_enough_is_pending() -> None:
-    """Also if the function is called again, with less around it."""
+@pytest.mark.parametrize("size", [20_000, 30_000, 40_000, 50_000, 70_000, 100_000])
+def test_a_loop_is_cut_at_its_head_wherever_enough_is_pending(size: int) -> None:
+    """Once it is found, and wherever its function is called from."""
     settings.tier = "interpret"
-    x = array(np.linspace(0, 1, 60_000))
-    for call in (lambda x, steps: time_steps(x, steps), time_steps, time_steps):
-        call(x, 10)
-        x.numpy()
-    cuts = [event.place for event in events if event.cause == AUTOMATIC]
-    assert len(cuts) > 20
-    assert {describe(place).rpartition(":")[2] for place in cuts} == {f"{HEAD} in time_steps"}
+    fields = [array(np.linspace(0, 1, size)) for _ in range(3)]
+
+    def cuts() -> list[str]:
+        places = [event.place for event in events if event.cause == AUTOMATIC]
+        return [describe(place).rpartition(":")[2] for place in places]
+
+    (lambda: time_steps(fields, 12))()
+    found = len(cuts())
+    for _ in range(2):
+        time_steps(fields, 12)
+        fields[0].numpy()
+    head = damped.__code__.co_firstlineno + 1
+    assert found >= 3
+    assert set(cuts()[3:]) == {f"{head} in damped"}
+    assert len(cache.entries()) <= 8
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)

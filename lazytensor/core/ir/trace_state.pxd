@@ -7,6 +7,7 @@ cdef class Recorder(PendingWork):
     cdef public bint tracing
     cdef public long long asked
     cdef public Py_ssize_t busy
+    cdef public Py_ssize_t looks
     cdef public object loop
     cdef public object loops
     cdef public object passed
@@ -18,6 +19,7 @@ cdef class Recorder(PendingWork):
     cdef public long long span
     cdef public long long steady
     cdef public long long stride
+    cdef public long long usual
     cdef public long long watched
 
 

@@ -36,6 +36,7 @@ class Recorder(PendingWork):
     serial: number of nodes at the last cut.
     stride: work between the last two automatic cuts.
     loop: where the last automatic cut was made.
+    looks: records left that are all looked at; `bound` is 0 meanwhile, and `usual` what it was.
     loops: number of nodes when each loop's head was last seen.
     previous: point of the user's program at the last record that was looked at.
     repeats: how often in a row that point was met.
@@ -50,8 +51,8 @@ class Recorder(PendingWork):
     """
 
     __slots__ = (
-        "asked", "busy", "cells", "loop", "loops", "passed", "previous", "refused",
-        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "watched",
+        "asked", "busy", "cells", "looks", "loop", "loops", "passed", "previous", "refused",
+        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "usual", "watched",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -64,6 +65,8 @@ class Recorder(PendingWork):
         self.steady = 0
         self.stride = 0
         self.watched = -1
+        self.usual = self.bound
+        self.looks = 0
         self.rounds = 0
         self.repeats = 0
         self.loop: Loop | None = None

@@ -5,6 +5,10 @@ of a loop, and from then on whenever that head comes round with enough work pend
 cut once every k whole iterations, and its programs repeat from the second cut on. Of nested loops
 the outermost with a short body is taken: a loop over five coefficients inside the loop over time
 steps should not end a program that would have fused.
+
+A head is the first record of a round, so all records before it must have been looked at. Where
+enough is pending only in the middle of a round, the cut waits for the next one. Once a loop is
+found, the next records are all looked at, as there may be a loop around it.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ FUSED_NODES: Final = 2 * LOOP_OPERATIONS
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
 
+LOOKS: Final = 4 * SHORT_LOOP_NODES
+"""Records that are all looked at once a loop is found: four rounds of one around it."""
 UNWATCHED: Final = -1
 """No number of nodes: for a time, records are not looked at."""
 
@@ -45,6 +51,8 @@ def overflow() -> None:
     most frequent case past the bound, and costs one look at the program's place.
     """
     recorder = thread.recorder
+    if recorder.looks:
+        _count_look()
     place = user_place()
     last, recorder.passed = recorder.passed, place
     is_watched, recorder.watched = recorder.watched == recorder.serial, recorder.serial
@@ -79,9 +87,13 @@ def _cut_if_aligned(last: Place | None, is_watched: bool) -> None:
         return
     if better:
         recorder.loop = loop
+        _look_at_all()
     elif pending > PENDING_NODES_BOUND:
         recorder.loop = None
     elif recorder.loop is None or not recorder.loop.is_at(here):
+        recorder.previous = here
+        return
+    if recorder.work <= (recorder.usual if recorder.looks else recorder.bound):
         recorder.previous = here
         return
     recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
@@ -90,6 +102,21 @@ def _cut_if_aligned(last: Place | None, is_watched: bool) -> None:
         recorder.steady = 0
     cut()
     recorder.previous = here
+
+
+def _look_at_all() -> None:
+    """Look at what is recorded next, however little is pending: there may be a loop around."""
+    recorder = thread.recorder
+    if not recorder.looks:
+        recorder.usual, recorder.bound = recorder.bound, 0
+    recorder.looks = LOOKS
+
+
+def _count_look() -> None:
+    recorder = thread.recorder
+    recorder.looks -= 1
+    if not recorder.looks:
+        recorder.bound = recorder.usual
 
 
 def cut() -> None:
