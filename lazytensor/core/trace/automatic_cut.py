@@ -51,11 +51,12 @@ def overflow() -> None:
     most frequent case past the bound, and costs one look at the program's place.
     """
     recorder = thread.recorder
+    is_watched = recorder.looks > 0 or recorder.watched == recorder.serial
+    recorder.watched = recorder.serial
     if recorder.looks:
         _count_look()
     place = user_place()
     last, recorder.passed = recorder.passed, place
-    is_watched, recorder.watched = recorder.watched == recorder.serial, recorder.serial
     if place is not None and last is not None and last[0] is place[0] and last[1] < place[1]:
         loop = recorder.loop
         if loop is None or loop.places[0] != place:
@@ -81,27 +82,24 @@ def _cut_if_aligned(last: Place | None, is_watched: bool) -> None:
     if last is not None and previous and last[0] is previous[0][0]:
         recorder.previous = (last, *previous[1:])
     loop = _loop_at(here)
-    better = loop is not None and _is_better(loop, pending)
-    if better and not is_watched:
-        recorder.loop, recorder.previous = None, here
-        return
-    if better:
-        recorder.loop = loop
+    is_better = loop is not None and _is_better(loop, pending)
+    recorder.previous = here
+    if is_better:
         _look_at_all()
+    is_new = is_better and is_watched
+    if is_new:
+        recorder.loop = loop
     elif pending > PENDING_NODES_BOUND:
-        recorder.loop = None
+        recorder.loop, is_new = None, True
     elif recorder.loop is None or not recorder.loop.is_at(here):
-        recorder.previous = here
         return
     if recorder.work <= (recorder.usual if recorder.looks else recorder.bound):
-        recorder.previous = here
         return
-    recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
+    recorder.rounds = 0 if is_new else recorder.rounds + 1
     recorder.stride = recorder.work
     if pending > 2 * recorder.steady:
         recorder.steady = 0
     cut()
-    recorder.previous = here
 
 
 def _look_at_all() -> None:
