@@ -34,7 +34,7 @@ FUSED_NODES: Final = 2 * LOOP_OPERATIONS
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
 
-LOOKS: Final = 4 * SHORT_LOOP_NODES
+WATCHED_RECORDS: Final = 4 * SHORT_LOOP_NODES
 """Records that are all looked at once a loop is found: four rounds of one around it."""
 UNWATCHED: Final = -1
 """No number of nodes: for a time, records are not looked at."""
@@ -107,7 +107,7 @@ def _look_at_all() -> None:
     recorder = thread.recorder
     if not recorder.looks:
         recorder.usual, recorder.bound = recorder.bound, 0
-    recorder.looks = LOOKS
+    recorder.looks = WATCHED_RECORDS
 
 
 def _count_look() -> None:
