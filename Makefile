@@ -9,7 +9,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
 SPREAD := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 # What runs a second time with the sources of the hot path instead of its binaries. Left out are
-# the tests of modules that are never compiled.
+# the tests of modules that are never compiled, and those that choose between the two themselves.
 NOT_PURE := binaries bucketing disk imports malloc settings sharding
 PURE := $(filter-out $(NOT_PURE:%=tests/core/test_%.py),$(wildcard tests/core/test_*.py)) \
 	tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \

@@ -93,13 +93,19 @@ def _cut_if_aligned(last: Place | None, is_watched: bool) -> None:
         recorder.loop, is_new = None, True
     elif recorder.loop is None or not recorder.loop.is_at(here):
         return
-    if recorder.work <= (recorder.usual if recorder.looks else recorder.bound):
+    if recorder.work <= enough():
         return
     recorder.rounds = 0 if is_new else recorder.rounds + 1
     recorder.stride = recorder.work
     if pending > 2 * recorder.steady:
         recorder.steady = 0
     cut()
+
+
+def enough() -> int:
+    """Pending work, in elements, above which a graph is cut at the head of its loop."""
+    recorder = thread.recorder
+    return recorder.usual if recorder.looks else recorder.bound
 
 
 def _look_at_all() -> None:

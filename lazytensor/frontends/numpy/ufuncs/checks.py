@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import numpy as np
 
@@ -60,13 +60,15 @@ class _Mode(str):
 
     host: str
 
+    def __new__(cls, mode: str, host: str) -> Self:
+        made = super().__new__(cls, mode)
+        made.host = host
+        return made
+
 
 def _modes(ours: State, hosts: Mapping[str, Any]) -> State:
     """What `seterr(**modes)` sets again, for lazy operations and for NumPy, whose modes differ."""
-    found = {kind: _Mode(mode) for kind, mode in ours.items()}
-    for kind, mode in found.items():
-        mode.host = hosts[kind]
-    return {**found}
+    return {kind: _Mode(mode, hosts[kind]) for kind, mode in ours.items()}
 
 
 def _of_host(modes: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _end_backward() -> None:
     """Gradients are there: ask at the next operation whether the graph is to be cut."""
     recorder = thread.recorder
     _step.begin()
-    recorder.work, recorder.passed = max(recorder.bound, recorder.usual) + 1, None
+    recorder.work, recorder.passed = automatic_cut.enough() + 1, None
 
 
 def _is_ours(optimizer: Any) -> bool:
