@@ -14,9 +14,12 @@ import lazytensor
 import lazytensor.torch
 from lazytensor.backends.xla.convolution import choice, forms, library
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import reference_of
+from lazytensor.core.interpreter.interpreter import interpret, reference_of, steps_of
 from lazytensor.core.interpreter.rows import HOST_KERNELS
+from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, leaf
+from lazytensor.core.ir.program import cut
 from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.program_cache import cache
@@ -188,6 +191,61 @@ def test_convolutions_and_their_gradients(
             met += 1
             assert_same(found, dtype)
     assert met == 3 or groups > 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_convolution_and_its_bias_are_one_call(n: int, transposed: bool, dtype: Any) -> None:
+    rng, size = np.random.default_rng(0), {1: 400, 2: 15, 3: 9}[n]
+    x, w, bias = (
+        rng.normal(size=shape).astype(dtype)
+        for shape in ((3, 4) + (size,) * n, (4, 4) + (3,) * n, (1, 4) + (1,) * n)
+    )
+    for added in (lambda made: made + leaf(bias), lambda made: leaf(bias) + made):
+        assert_one_call(added(convolved(leaf(x), leaf(w), transposed)))
+
+
+def convolved(x: Node, w: Node, transposed: bool = False) -> Node:
+    n = x.type.ndim - 2
+    axes = tuple(range(n + 2))
+    layout = ConvolutionLayout((1,) * n, ((1, 1),) * n, (1,) * n, 1, axes, axes)
+    return layout.of_input(w, x, x.type.shape[2:]) if transposed else layout.of(x, w)
+
+
+def assert_one_call(*made: Node, calls: bool = True) -> None:
+    """Whether a step convolves and adds, and that the values are those of two steps."""
+    found = cut(reachable(made), made)
+    leaves, slots = [x.value for x in found.leaves], found.slots
+    program = found.program
+    assert any(len(step.operands) == 3 for step in steps_of(program)) is calls
+    values = interpret(program, leaves, slots)
+    program.steps, kernel = None, HOST_KERNELS.pop(ops.convolution.name)
+    try:
+        expected = interpret(program, leaves, slots)
+    finally:
+        HOST_KERNELS[ops.convolution.name] = kernel
+        program.steps = None
+    for pair in zip(values, expected, strict=True):
+        assert_same(pair, leaves[0].dtype)
+
+
+def test_a_bias_is_added_by_a_step_of_its_own() -> None:
+    """Where the convolution is needed besides, or what is added is no bias, or its operand goes."""
+    rng = np.random.default_rng(0)
+    x, w, other = (leaf(rng.normal(size=s)) for s in ((3, 4, 15, 15), (4, 4, 3, 3), (1, 4, 15, 1)))
+    bias = leaf(rng.normal(size=(1, 4, 1, 1)))
+    made = convolved(x, w)
+    assert_one_call(made, made + bias, calls=False)
+    assert_one_call((made + bias) * made, calls=False)
+    assert_one_call(made + made, calls=False)
+    assert_one_call(made + other, calls=False)
+    assert_one_call(convolved(x, w) + convolved(x * 2.0, w), calls=False)
+    assert_one_call(convolved(x, w) + bias + (convolved(x * 2.0, w) + bias))
+    hidden = x * 2.0  # what is computed may be overwritten at its last use
+    made = convolved(hidden, w)
+    computed = ops.reshape(ops.reduce_sum(hidden * 3.0, axes=(0, 2, 3)), shape=(1, 4, 1, 1))
+    assert_one_call(made + computed, calls=False)
 
 
 @pytest.mark.parametrize("backward", [False, True])

@@ -47,6 +47,13 @@ class ConvolutionCall(NamedTuple):
         """The order of axes that leads from (batch, feature, space…) to that of the result."""
         return [self.orders[2].index(i) for i in range(len(self.orders[2]))]
 
+    def takes_bias(self, bias: TensorType, type: TensorType) -> bool:
+        """Whether the framework's call of a result of this type adds such an operand to it."""
+        feature = self.orders[2][1]
+        line = tuple(n if i == feature else 1 for i, n in enumerate(type.shape))
+        is_line = bias.shape == line and bias.dtype == type.dtype
+        return is_line and self.role is not Role.OF_KERNEL
+
 
 def call_of(
     operands: Sequence[TensorType],

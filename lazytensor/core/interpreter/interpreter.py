@@ -17,6 +17,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.interpreter.convolution_bias import with_biases
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.quiet import quietly
 from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
@@ -71,6 +72,7 @@ def steps_of(program: Program) -> list[Step]:
     if program.steps is None:
         lines = enumerate(program.instructions)
         steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
+        steps = with_biases(program, steps)
         for step, following in pairwise(steps):
             step.part = _part(program, step, following.place)
         program.steps = steps

@@ -21,6 +21,8 @@ FIRST: Final = (0, 3, 1, 2)
 
 def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) -> Reference | None:
     """TensorFlow's kernel of a convolution of these types, if it has one."""
+    if len(operands) > 2:  # with a bias
+        return None
     found = call_of(operands, type, **attrs)
     if found is None or type.ndim != 4 or found.groups != 1:
         return None

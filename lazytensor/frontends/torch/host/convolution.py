@@ -16,9 +16,9 @@ aten: Final = torch.ops.aten
 
 
 def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) -> Reference | None:
-    """Torch's kernel of a convolution of these types, if it has one."""
-    call = call_of(operands, type, **attrs)
-    if call is None:
+    """Torch's kernel of a convolution of these types, if it has one. The third operand: a bias."""
+    call = call_of(operands[:2], type, **attrs)
+    if call is None or not all(call.takes_bias(bias, type) for bias in operands[2:]):
         return None
     pads = [low for low, _ in call.padding]
     # What torch adds at the end of a transposed convolution: it pads both ends alike.
@@ -32,10 +32,10 @@ def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) 
 def _plain(call: ConvolutionCall, _: TensorType, pads: list[int], __: list[int]) -> Any:
     zero = [0] * len(pads)
 
-    def kernel(x: Any, w: Any) -> Any:
+    def kernel(x: Any, w: Any, *bias: Any) -> Any:
         x, w = x.permute(call.orders[0]), w.permute(call.orders[1])
         made = aten.convolution.default(
-            x, w, None, call.strides, pads, call.gaps, False, zero, call.groups
+            x, w, _line(bias), call.strides, pads, call.gaps, False, zero, call.groups
         )
         return made.permute(call.back).contiguous()
 
@@ -43,10 +43,10 @@ def _plain(call: ConvolutionCall, _: TensorType, pads: list[int], __: list[int])
 
 
 def _of_input(call: ConvolutionCall, _: TensorType, pads: list[int], extra: list[int]) -> Any:
-    def kernel(grad: Any, w: Any) -> Any:
+    def kernel(grad: Any, w: Any, *bias: Any) -> Any:
         grad, w = grad.permute(call.orders[0]), w.permute(call.orders[1]).transpose(0, 1)
         made = aten.convolution.default(
-            grad, w, None, call.strides, pads, call.gaps, True, extra, 1
+            grad, w, _line(bias), call.strides, pads, call.gaps, True, extra, 1
         )
         return made.permute(call.back).contiguous()
 
@@ -69,6 +69,11 @@ def _of_kernel(call: ConvolutionCall, type: TensorType, pads: list[int], _: list
         return found[1].transpose(0, 1).permute(call.back).contiguous()
 
     return kernel
+
+
+def _line(bias: Sequence[Any]) -> Any:
+    """The bias as torch takes it; None where there is none."""
+    return bias[0].reshape(-1) if bias else None
 
 
 _KERNELS: Final[dict[Role, Callable[..., Any]]] = {
