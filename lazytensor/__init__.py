@@ -10,25 +10,28 @@ lazytensor.export(fn, *args)       # a program that runs without this code; `loa
 from typing import TYPE_CHECKING, Any
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import distributed, environment, launched, sharding
-from lazytensor.api import programs, sync, trace
-from lazytensor.core.device import backend, malloc
-from lazytensor.core.errors import (
-    DTypeError,
-    LazyTensorError,
-    LazyTensorWarning,
-    ProcessError,
-    ShapeError,
-    ShardingError,
-    Unsupported,
-)
-from lazytensor.core.ir.module_scope import scope
-from lazytensor.core.observe import metrics
-from lazytensor.core.runtime import fork
-from lazytensor.core.settings import settings
-from lazytensor.inspection import explain, load_ipython_extension, profile
-from lazytensor.inspection.program import Program
-from lazytensor.sharding import Mesh, from_local, shard
+from lazytensor.core.device import garbage
+
+with garbage.importing():
+    from lazytensor import distributed, environment, launched, sharding
+    from lazytensor.api import programs, sync, trace
+    from lazytensor.core.device import backend, malloc
+    from lazytensor.core.errors import (
+        DTypeError,
+        LazyTensorError,
+        LazyTensorWarning,
+        ProcessError,
+        ShapeError,
+        ShardingError,
+        Unsupported,
+    )
+    from lazytensor.core.ir.module_scope import scope
+    from lazytensor.core.observe import metrics
+    from lazytensor.core.runtime import fork
+    from lazytensor.core.settings import settings
+    from lazytensor.inspection import explain, load_ipython_extension, profile
+    from lazytensor.inspection.program import Program
+    from lazytensor.sharding import Mesh, from_local, shard
 
 if TYPE_CHECKING:
     from lazytensor import checkpoint

@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy
 
-from lazytensor.frontends.numpy import namespace
+from lazytensor.core.device import garbage
+
+with garbage.importing():
+    from lazytensor.frontends.numpy import namespace
 
 
 def __getattr__(name: str) -> Any:

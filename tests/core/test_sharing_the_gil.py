@@ -11,7 +11,8 @@ from threading import Thread
 
 import pytest
 
-from lazytensor.core.device import gil
+from lazytensor.core.device import garbage, gil
+from tests.core.processes import run
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
     ring = Ring()
     ring.itself = ring  # type: ignore[attr-defined]
     seen = weakref.ref(ring)
-    gil.garbage.promote()
+    garbage.promote()
     assert gc.get_count()[1:] == (0, 0)
     del ring
     gc.collect()
@@ -100,5 +101,29 @@ def test_promoted_objects_are_collected_once_they_are_garbage() -> None:
 @pytest.mark.usefixtures("thawed")
 def test_what_the_user_has_frozen_stays_frozen() -> None:
     gc.freeze()
-    gil.garbage.promote()
+    garbage.promote()
     assert gc.get_freeze_count() > 0
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_an_import_leaves_the_collection_of_garbage_as_it_was(collects: bool) -> None:
+    program = f"""
+        import gc, sys
+        gc.{"enable" if collects else "disable"}()
+        runs = 0
+        def count(phase, _):
+            global runs
+            runs += phase == "start" and "lazytensor.api" in sys.modules
+        gc.callbacks.append(count)
+        import lazytensor
+        assert gc.isenabled() is {collects} and not runs, runs
+        import lazytensor.core.device.garbage as garbage
+        try:
+            with garbage.importing():
+                assert not gc.isenabled()
+                import lazytensor.no_module
+        except ImportError:
+            pass
+        assert gc.isenabled() is {collects}
+    """
+    run(program)

@@ -7,7 +7,7 @@ XLA's own buffers. Invariants:
 
 - Who starts such a program waits for it. So none is under way when the process ends or forks.
 - A function uses no node and takes no lock: the waiting thread may hold one. For the same reason
-  that thread lets no garbage be collected meanwhile (`gil.uncollected`), as finalizers take locks.
+  that thread lets no garbage be collected meanwhile (`garbage.uncollected`): finalizers take locks.
 - XLA calls small programs' functions in the user's thread, where a Ctrl-C may come. The inputs may
   be donated, so that the program must end: the function starts again, and the Ctrl-C is raised
   after the run (`interrupts`).

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cas
 
 import numpy as np
 
-from lazytensor.core.device import gil
+from lazytensor.core.device import garbage, gil
 from lazytensor.core.device.host_memory import allocated, copied
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.device.processes import cluster
@@ -98,7 +98,7 @@ class Executable(Protocol):
     """A compiled program.
 
     `is_provisional`: whether it has forms that were not measured. `calls_back`: whether the host
-    runs a part of it, so that a run is waited for (see `gil.uncollected`). `shardings`: those of
+    runs a part of it, so that a run is waited for (`garbage.uncollected`). `shardings`: those of
     its results, if it runs on a mesh. `smallest`: the position of its smallest result.
     """
 
@@ -264,7 +264,9 @@ def undisturbed(function: Callable[[], T]) -> T:
 
     What imports parts of jax could otherwise be left half imported, and unusable from then on.
     """
-    with gil.uncollected():  # a finalizer might wait there for a lock of the waiting thread
+    # A finalizer in that thread might wait for a lock of this one. That thread could not prevent
+    # it: what it allocates first may bring about a collection.
+    with garbage.uncollected():
         return in_thread(gil.resting_alike(function)).result()
 
 
@@ -292,7 +294,7 @@ def _import(module: str) -> Any:
         return import_module(module)
     finally:
         random.set_bit_generator(stream)
-        gil.garbage.promote()
+        garbage.promote()
 
 
 def is_loaded() -> bool:

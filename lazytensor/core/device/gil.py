@@ -8,13 +8,14 @@ objects bring about visits all objects of the process, with the GIL held.
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
+
+from lazytensor.core.device import garbage
 
 T = TypeVar("T")
 SWITCH_SECONDS: Final = 3e-5
@@ -27,58 +28,6 @@ LONGEST_REST: Final = 0.01
 """Seconds of a rest, at most: after work in one piece, as measuring is, and waiting for XLA."""
 _before: Final[list[float]] = []
 """The switch interval before each `yielding`."""
-
-
-class _Collections:
-    """Pauses of the collection of garbage. Threads may pause it at the same time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pauses = 0
-        self._collects = False
-
-    def pause(self) -> None:
-        """Collect no garbage until `go_on` was called as often."""
-        with self._lock:
-            if not self._pauses:
-                self._collects = gc.isenabled()
-                gc.disable()
-            self._pauses += 1
-
-    @staticmethod
-    def promote() -> None:
-        """Count all objects as old ones, which the next collections need not visit.
-
-        Modules were imported. Their objects would bring a visit to all of the process. Nothing is
-        done where the user has frozen objects, which are to stay so.
-        """
-        if not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-
-    def go_on(self) -> None:
-        """End one pause."""
-        with self._lock:
-            self._pauses -= 1
-            if not self._pauses and self._collects:
-                gc.enable()
-
-
-garbage: Final = _Collections()
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Collect no garbage during the block, in which another thread is waited for.
-
-    A finalizer in that thread might wait for a lock of the waiting one. That thread could not
-    prevent it: what it allocates first may bring about a collection.
-    """
-    garbage.pause()
-    try:
-        yield
-    finally:
-        garbage.go_on()
 
 
 class _Pace(threading.local):

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core.device.backend import on_host
-from lazytensor.core.device.gil import uncollected
+from lazytensor.core.device.garbage import uncollected
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, Op
 from lazytensor.core.ir.program import Program

@@ -24,9 +24,8 @@ from weakref import WeakSet
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.device import host_memory
+from lazytensor.core.device import garbage, host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
-from lazytensor.core.device.gil import garbage
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import NoValue
 from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable

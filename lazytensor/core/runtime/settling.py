@@ -23,7 +23,7 @@ from threading import get_ident
 from typing import Any, Final
 
 from lazytensor.core.device.backend import backend
-from lazytensor.core.device.gil import uncollected
+from lazytensor.core.device.garbage import uncollected
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.ir.graph import before_reading
 from lazytensor.core.ir.node import Node

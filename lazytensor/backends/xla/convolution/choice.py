@@ -28,7 +28,7 @@ from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.emitter import Emitter, Rows
-from lazytensor.core.device import gil
+from lazytensor.core.device import garbage
 from lazytensor.core.device.backend import Effort, backend
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import disk_cache
@@ -63,7 +63,7 @@ def fastest(
         if client.effort() is Effort.APART:
             client.compiling.is_likely = True
             return _likely(forms)
-        with gil.uncollected():  # some forms call the host
+        with garbage.uncollected():  # some forms call the host
             seconds = _seconds(forms, type, operands, static, lowerings)
         known[key] = min(seconds, key=lambda form: seconds[form] * dearer.get(form, 1))
         _keep(known)

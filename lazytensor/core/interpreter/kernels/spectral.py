@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Final
 
 import numpy as np
 
@@ -11,16 +10,13 @@ from lazytensor.core import ops
 from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.types import Shape
 
-TRANSFORMS: dict[str, Callable[..., Any]] = {
-    "FFT": np.fft.fftn,
-    "IFFT": np.fft.ifftn,
-    "RFFT": np.fft.rfftn,
-    "IRFFT": np.fft.irfftn,
-}
+TRANSFORMS: Final = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}
+"""By kind: NumPy's function. NumPy imports `numpy.fft` once it is asked for."""
 
 
 def _fft(x: np.ndarray, *, kind: str, lengths: Shape) -> np.ndarray:
-    return np.asarray(TRANSFORMS[kind](x, lengths, axes=range(-len(lengths), 0)))
+    function = getattr(np.fft, TRANSFORMS[kind])
+    return np.asarray(function(x, lengths, axes=range(-len(lengths), 0)))
 
 
 ROWS: Rows = {ops.fft: _fft}

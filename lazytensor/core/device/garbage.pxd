@@ -1,0 +1,8 @@
+# Compiled: each cut pauses the collection of garbage.
+cdef class _Pauses:
+    cdef object _lock
+    cdef Py_ssize_t _count
+    cdef bint _collects
+
+    cpdef object begin(self)
+    cpdef object end(self)
