@@ -35,10 +35,6 @@ class DataError(LazyTensorError, IndexError):
     """A value met while a program ran that the op does not take (an index out of range)."""
 
 
-class SingularMatrixError(LazyTensorError, ArithmeticError):
-    """A matrix met while a program ran that cannot be factored or inverted."""
-
-
 class OutOfMemory(LazyTensorError, MemoryError, RuntimeError):
     """More than the memory that there is: `MemoryError` as in NumPy, `RuntimeError` as in torch."""
 

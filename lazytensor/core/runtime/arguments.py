@@ -12,16 +12,11 @@ from lazytensor.core.device.backend import backend, is_apart, is_host, on_host
 from lazytensor.core.device.padded import Padded, padded
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import SLOTS, Cut
+from lazytensor.core.ir.program import Cut
 from lazytensor.core.runtime.guards import Failure
 
 _ELSEWHERE: Final = frozenset([np.ndarray, Padded, Sharded])
 LOOKS_KEPT: Final = 256
-
-
-def host_operand(node: Node) -> np.ndarray:
-    """A leaf's or a slot's value as an array that must not be written to."""
-    return np.asarray(node.value, node.type.dtype) if node.op in SLOTS else on_host(node.value)
 
 
 def can_be_shown(leaf: Node) -> bool:

@@ -30,9 +30,6 @@ VARIABLES: Final = frozenset(
 CHECKED: Final = frozenset(["CheckNumerics"])
 """Raw ops whose only effect is that they demand something of values."""
 IGNORED: Final = frozenset(["NoOp", "Assert", "ControlTrigger"])
-CONTROL: Final = frozenset(
-    ["If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"]
-)
 CALLS: Final = frozenset(["PartitionedCall", "StatefulPartitionedCall"])
 
 
