@@ -1,7 +1,7 @@
 """A convolution and the bias added to it, as one call of a framework's kernel.
 
 The kernel adds the bias while the result is in its registers; an addition of its own takes another
-pass over memory.
+pass over memory. The kernel is asked for with a third operand, and is None where it takes none.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections import Counter
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.rows import HOST_KERNELS
+from lazytensor.core.interpreter.rows import library_function
 from lazytensor.core.interpreter.steps import Step
 from lazytensor.core.ir.program import Program
 
 
 def with_biases(program: Program, steps: list[Step]) -> list[Step]:
     """The steps; where a kernel adds a bias, one step is the convolution and the addition."""
-    kernel = HOST_KERNELS.get(ops.convolution.name)
     places = {step.place: at for at, step in enumerate(steps) if step.op is ops.convolution}
-    if kernel is None or not places:
+    if not places:
         return steps
     uses = Counter(j for step in steps for j in step.operands)
     uses.update(program.results)
@@ -42,8 +41,7 @@ def _both(program: Program, convolved: Step, added: Step) -> Step | None:
     bias = next(j for j in added.operands if j != convolved.place)
     operands = (*convolved.operands, bias)
     types = [lines[j][3] for j in operands]
-    kernel = HOST_KERNELS[ops.convolution.name]
-    function = kernel(types, type, **ops.convolution.attrs_of(attrs))
+    function = library_function(ops.convolution, attrs, types, type)
     if function is None or added.type is not type:
         return None
     last = [j for j in (*convolved.last_uses, *added.last_uses) if j != convolved.place]

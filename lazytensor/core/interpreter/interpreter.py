@@ -20,7 +20,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.convolution_bias import with_biases
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.quiet import quietly
-from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
+from lazytensor.core.interpreter.rows import Reference, library_function
 from lazytensor.core.interpreter.steps import Step, WrittenPart, checked, put_numbers, run_steps
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
@@ -84,7 +84,7 @@ def _step(program: Program, index: int) -> Step:
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
     types = [lines[j][3] for j in operands]
-    library = _library_function(op, attrs, types, type)
+    library = library_function(op, attrs, types, type)
     function = library or _own_function(op, attrs, types)
     step = Step(index, op, function, operands, type, last)
     if op in IN_PLACE and library is None:
@@ -100,7 +100,7 @@ def _step(program: Program, index: int) -> Step:
 
 def function_of(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference:
     """The function from an op's operands of these types to its result, by the best library."""
-    return _library_function(op, attrs, types, type) or _own_function(op, attrs, types)
+    return library_function(op, attrs, types, type) or _own_function(op, attrs, types)
 
 
 def _own_function(op: Op, attrs: Attrs, types: Sequence[Any]) -> Reference:
@@ -108,12 +108,6 @@ def _own_function(op: Op, attrs: Attrs, types: Sequence[Any]) -> Reference:
     if isinstance(op, Composite) and op not in REFERENCES:
         return op.on_host(_composed(op.program(tuple(types), op.attrs_of(attrs))))
     return reference_of(op, attrs)
-
-
-def _library_function(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference | None:
-    """The function of a library of the host that is faster than the reference, if one is loaded."""
-    kernel = HOST_KERNELS.get(op.name)
-    return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))
 
 
 def _part(program: Program, step: Step, place: int) -> WrittenPart | None:

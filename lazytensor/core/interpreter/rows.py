@@ -1,11 +1,11 @@
-"""The types of the interpreter's tables."""
+"""The types of the interpreter's tables, and the kernels of the host's libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.op import Attrs, Op
 
 Reference = Callable[..., Any]
 """`reference(*arrays, **attrs)`, which returns an array or a tuple of them."""
@@ -22,3 +22,9 @@ HostKernel = Callable[..., Reference | None]
 host runs an op, or None where it has none that is faster than the reference."""
 HOST_KERNELS: Final[dict[str, HostKernel]] = {}
 """By an op's name: the kernels of a frontend's own framework, which is loaded anyway."""
+
+
+def library_function(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference | None:
+    """The function of a library of the host that is faster than the reference, if one is loaded."""
+    kernel = HOST_KERNELS.get(op.name)
+    return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))
