@@ -21,14 +21,13 @@ from lazytensor.core import binaries
 
 DIRECTIVES: Final[dict[str, Any]] = {
     "language_level": 3,
-    "annotation_typing": False,  # types are in the .pxd files
     "auto_pickle": False,
 }
 TYPED: Final = frozenset(
-    f"lazytensor.frontends.numpy.ufuncs.{name}" for name in ("calls", "recipes")
+    f"lazytensor.frontends.numpy.{name}" for name in ("shortcuts", "ufuncs.calls", "ufuncs.recipes")
 )
 """Modules whose annotations are types for Cython too: those of variables of inner functions, which
-a .pxd file cannot name."""
+a .pxd file cannot name. The other modules' types are in their .pxd files."""
 MACROS: Final = [("CYTHON_USE_TYPE_SPECS", "1")]  # a cell that is lent changes its class
 LOG: Final = building.log("hot-path")
 """What Cython and the C compiler said in the last build."""
@@ -69,9 +68,12 @@ def compile_all() -> None:
     from setuptools import Distribution
 
     with tempfile.TemporaryDirectory(prefix="lazytensor-build-") as folder, chdir(_ROOT):
-        sources = cythonize(
-            _extensions(), compiler_directives=DIRECTIVES, build_dir=folder, quiet=True
-        )
+        sources = []
+        for typed in (False, True):
+            directives = {**DIRECTIVES, "annotation_typing": typed}
+            sources += cythonize(
+                _extensions(typed), compiler_directives=directives, build_dir=folder, quiet=True
+            )
         distribution = Distribution({"name": "lazytensor", "ext_modules": sources})
         command = distribution.get_command_obj("build_ext")
         command.inplace, command.parallel = True, os.cpu_count()
@@ -93,16 +95,16 @@ def _remove_old() -> None:
             path.unlink()
 
 
-def _extensions() -> list[Any]:
+def _extensions(typed: bool) -> list[Any]:
+    """The modules that are `TYPED`, or those that are not."""
     from setuptools import Extension
 
     made = []
     for name in modules():
-        stem = Path(binaries.stem_of(name))
-        source = stem.with_suffix(".pyx")
-        source = source if source.exists() else stem.with_suffix(".py")
-        path = str(source.relative_to(_ROOT))
-        extension = Extension(name, [path], define_macros=MACROS)
-        extension.cython_directives = {"annotation_typing": name in TYPED}
-        made.append(extension)
+        if (name in TYPED) is typed:
+            stem = Path(binaries.stem_of(name))
+            source = stem.with_suffix(".pyx")
+            source = source if source.exists() else stem.with_suffix(".py")
+            path = str(source.relative_to(_ROOT))
+            made.append(Extension(name, [path], define_macros=MACROS))
     return made

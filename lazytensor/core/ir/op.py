@@ -24,7 +24,7 @@ from lazytensor.core.ir.node import (
     TupleNode,
     record_several,
 )
-from lazytensor.core.ir.recording import Signature, here, locate, record
+from lazytensor.core.ir.recording import Signature, here, locate, number, record
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
 
@@ -244,7 +244,12 @@ _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
 def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
     here().fuses = False
-    made = Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
+    made = Input.__new__(Input)
+    made.op = PARAMETER
+    made.operands = made.attrs = ()
+    made.type = type or tensor_type(value.dtype, value.shape)
+    made.value = value
+    number(made)
     locate(made)
     return made
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from lazytensor.core.buffers.array_base cimport node_of
+from lazytensor.core.buffers.array_base cimport Holder, node_of
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 
 
@@ -36,5 +36,5 @@ cdef class Reader:
 
     cpdef tuple key(self, object args, dict kwargs, list nodes)
 
-    @cython.locals(node=NodeBase)
-    cdef bint _read(self, object values, list parts, list nodes, int depth) except -1
+    @cython.locals(holder=Holder, node=NodeBase)
+    cdef bint _read(self, object x, list parts, list nodes, int depth) except -1

@@ -216,36 +216,41 @@ class Reader:
     def key(self, args: Sequence[Any], kwargs: dict[str, Any], nodes: list[Node]) -> Key | None:
         """A call's key; its nodes are put into the list. None if an argument is unusual."""
         parts: list[Any] = []
-        if kwargs:
-            parts.extend(kwargs)
-            args = [*args, *kwargs.values()]
-        return tuple(parts) if self._read(args, parts, nodes, 0) else None
+        for x in args:
+            if not self._read(x, parts, nodes, 0):
+                return None
+        for name in kwargs:
+            parts.append(name)
+            if not self._read(kwargs[name], parts, nodes, 0):
+                return None
+        return tuple(parts)
 
-    def _read(self, values: Sequence[Any], parts: list[Any], nodes: list[Node], depth: int) -> bool:
-        # Each value starts with a type or a class, and a list says how long it is: the parts of
-        # two calls are equal only if the calls are.
-        for x in values:
-            kind = type(x)
-            if kind is self.array or kind in self.others:
-                if x._shadow.__class__ is self.unusual:
-                    return False
-                node = node_of(x)
-                nodes.append(node)
-                if kind is not self.array:
-                    parts.append(kind)
-                parts.append(node.type)
-                continue
-            parts.append(kind)
-            if kind in self.plain:
-                parts.append(x)
-            elif kind is float and x == x:
-                parts.append(x or str(x))  # which tells 0.0 from -0.0
-            elif kind is tuple or kind is list:
-                parts.append(len(x))
-                if len(x) > LISTED_ELEMENTS_BOUND or depth > LISTS_BOUND:
-                    return False
-                if not self._read(x, parts, nodes, depth + 1):
-                    return False
-            else:
+    def _read(self, x: Any, parts: list[Any], nodes: list[Node], depth: int) -> bool:
+        # Each value starts with a type or a class, a keyword's name is neither, and a list says how
+        # long it is: the parts of two calls are equal only if the calls are.
+        kind = type(x)
+        if kind is self.array or kind in self.others:
+            holder: Any = x
+            if type(holder._shadow) is self.unusual:
                 return False
+            node = node_of(holder)
+            nodes.append(node)
+            if kind is not self.array:
+                parts.append(kind)
+            parts.append(node.type)
+            return True
+        parts.append(kind)
+        if kind in self.plain:
+            parts.append(x)
+        elif kind is float and x == x:
+            parts.append(x or str(x))  # which tells 0.0 from -0.0
+        elif kind is tuple or kind is list:
+            parts.append(len(x))
+            if len(x) > LISTED_ELEMENTS_BOUND or depth > LISTS_BOUND:
+                return False
+            for item in x:
+                if not self._read(item, parts, nodes, depth + 1):
+                    return False
+        else:
+            return False
         return True

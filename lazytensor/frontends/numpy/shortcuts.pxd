@@ -1,1 +1,1 @@
-# No declarations: the functions take any objects.
+from lazytensor.frontends.numpy.ufuncs.recipes cimport Recipes

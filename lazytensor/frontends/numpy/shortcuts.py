@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.arrays.array import ndarray
 from lazytensor.frontends.numpy.host.small import (
     GROWING,
     NOTHING,
@@ -25,6 +26,7 @@ from lazytensor.frontends.numpy.host.small import (
     entered,
     lazy_if_large,
 )
+from lazytensor.frontends.numpy.ufuncs.recipes import Recipes
 
 Function = Callable[..., Any]
 PRODUCTS: Final = frozenset(["dot", "inner", "vdot"])
@@ -71,19 +73,14 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
     `alone`: NumPy's is called only if there is nothing else but an axis.
     """
     array, known = np.ndarray, settings  # local names are looked up faster than global ones
+    recipes: Recipes | None = vars(slow).get("recipes")
 
     def call(
-        home: object,
-        x: Any = NOTHING,
-        other: Any = NOTHING,
-        /,
-        *args: Any,
-        axis: Any = NOTHING,
-        **kwargs: Any,
+        home: object, x: Any = NOTHING, /, *rest: Any, axis: Any = NOTHING, **kwargs: Any
     ) -> Any:
         kind = type(x)
         if kind is array and x.size < known.small:
-            if other is NOTHING and not kwargs:
+            if not (rest or kwargs):
                 if axis is NOTHING:
                     made = real(x)
                     return lazy_if_large(made) if type(made) is array else made
@@ -93,20 +90,21 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
                         return made
                     return entered(made, (x,))
             is_small = not alone
+        elif kind is ndarray:
+            is_small = False
         else:
             is_small = all_stay(x) if kind in _SEVERAL else kind in NUMBERS and known.small > 0
             is_small = is_small and not alone
         if axis is not NOTHING:
             kwargs["axis"] = axis
-        rest = () if other is NOTHING else (other, *args)
         if is_small and all_stay(rest) and (not kwargs or all_stay(kwargs.values())):
             made = real(x, *rest, **kwargs)
             if type(made) in NUMBERS or (type(made) is array and made.size < known.small):
                 return made
             return entered(made, (x, *rest), kwargs)  # a list, whose arrays may be large or views
-        if other is NOTHING:
-            return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
-        return slow(x, other, *args, **kwargs)
+        if recipes is not None and x is not NOTHING:
+            return recipes.called((x, *rest), kwargs)
+        return slow(*rest, **kwargs) if x is NOTHING else slow(x, *rest, **kwargs)
 
     return call  # type: ignore[return-value]
 

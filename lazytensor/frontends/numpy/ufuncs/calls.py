@@ -45,7 +45,7 @@ def forward(
     plans: dict[Any, Any], slow: Callable[[Any, Any], Any], lay: Lay = lay_out
 ) -> Callable[[Any, Any], Any]:
     """`f(x, other)` with a lazy `x`; `slow` does what has no plan. `lay` lays out results."""
-    array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=False)
+    array = np.ndarray
 
     def call(x: Holder, other: Any) -> Any:
         if differing and is_raised() and is_at_hand(x.ref):
@@ -62,7 +62,7 @@ def forward(
             laid = laid or type(holder._shadow) is Turned
             key = node.type, second.type
         elif kind is array:
-            return with_array(x, other)
+            return _with_array(plans, slow, lay, False, x, other)
         else:
             key = node.type, kind
         try:
@@ -99,14 +99,14 @@ def backward(
     plans: dict[Any, Any], slow: Callable[[Any, Any], Any], lay: Lay = lay_out
 ) -> Callable[[Any, Any], Any]:
     """`f(other, x)` with a lazy `x` and a number or a real array."""
-    array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=True)
+    array = np.ndarray
 
     def call(x: Holder, other: Any) -> Any:
         if differing and is_raised() and is_at_hand(x.ref):
             return slow(x, other)
         kind = type(other)
         if kind is array:
-            return with_array(x, other)
+            return _with_array(plans, slow, lay, True, x, other)
         node: NodeBase = node_of(x)
         try:
             plan: Paired = plans[kind, node.type]
@@ -126,23 +126,24 @@ def backward(
 
 
 def _with_array(
-    plans: dict[Any, Any], slow: Callable[[Any, Any], Any], lay: Lay, swapped: bool
-) -> Callable[[Any, Any], Any]:
-    """`f(x, other)`, or `f(other, x)`, with a lazy `x` and a real array."""
-
-    def call(x: Holder, other: Any) -> Any:
-        node: NodeBase = node_of(x)
-        found = _plan_with_array(plans, node, other, swapped)
-        if found is None:
-            return slow(x, other)
-        plan, given = found
-        operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
-        result: Holder = _held(plan, operands)
-        if type(x._shadow) is Turned or (other.ndim > 1 and not other.flags.c_contiguous):
-            lay(result, *arrays)
-        return result
-
-    return call
+    plans: dict[Any, Any],
+    slow: Callable[[Any, Any], Any],
+    lay: Lay,
+    swapped: bool,
+    x: Holder,
+    other: np.ndarray,
+) -> Any:
+    """`f(x, other)`, or `f(other, x)` if swapped, with a lazy `x` and a real array."""
+    node = node_of(x)
+    found = _plan_with_array(plans, node, other, swapped)
+    if found is None:
+        return slow(x, other)
+    plan, given = found
+    operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
+    result = _held(plan, operands)
+    if type(x._shadow) is Turned or (other.ndim > 1 and not other.flags.c_contiguous):
+        lay(result, *arrays)
+    return result
 
 
 def _plan_with_array(

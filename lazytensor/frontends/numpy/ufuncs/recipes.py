@@ -19,7 +19,7 @@ from lazytensor.core.buffers.array_base import Holder, holding, node_of, showing
 from lazytensor.core.buffers.cell import Cell, view_of
 from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.recording import NodeBase, Signature, nodes_made, record
+from lazytensor.core.ir.recording import NodeBase, nodes_made, record
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan, Reader, learned
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
@@ -110,41 +110,62 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
 
     `growing`: two small arrays may make a large one.
     """
-    recipes: dict[Any, Any] = plans.memo()
+    real_array, known = np.ndarray, settings
+    recipes: Recipes = Recipes(slow, real)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        x: Any = args[0] if args else NOTHING
-        kind = type(x)
-        alone = len(args) == 1 and not kwargs
-        if kind is np.ndarray and x.size < settings.small:
-            if alone:  # `at_once`, written out: loops
+    def call(x: Any = NOTHING, /, *rest: Any, **kwargs: Any) -> Any:
+        if type(x) is real_array and x.size < known.small:
+            if not (rest or kwargs):  # `at_once`, written out: loops
                 made = real(x)
-                return lazy_if_large(made) if type(made) is np.ndarray else made
-            if at_once(args, kwargs, growing):
-                return lazy_if_large(real(*args, **kwargs))
-        if differing and is_raised() and (made := _by_now(real, args, kwargs)) is not NOTHING:
+                return lazy_if_large(made) if type(made) is real_array else made
+            if at_once((x, *rest), kwargs, growing):
+                return lazy_if_large(real(x, *rest, **kwargs))
+        return recipes.called(rest if x is NOTHING else (x, *rest), kwargs)
+
+    call.recipes = recipes  # type: ignore[attr-defined]
+    return call
+
+
+class Recipes:
+    """The recipes of one function: `slow` records what has none, NumPy's `real` computes."""
+
+    __slots__ = ("found", "real", "slow")
+
+    def __init__(self, slow: Function, real: Function) -> None:
+        self.found: Memory = plans.memo()
+        self.slow = slow
+        self.real = real
+
+    def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that has lazy arguments, or may have."""
+        if differing and is_raised() and (made := _by_now(self.real, args, kwargs)) is not NOTHING:
             return made
         nodes: list[Any] = []
         key: Any
-        if alone and kind is ndarray and type(x._shadow) is not Turned:  # the most frequent call
-            node: NodeBase = node_of(x)
+        if len(args) == 1 and not kwargs and is_in_rows(args[0]):  # the most frequent call
+            node = node_of(args[0])
             nodes.append(node)
             key = node.type
         else:
             key = _WITH_ARRAYS.key(args, kwargs, nodes)
             if key is None:
-                return slow(*args, **kwargs)
-        recipe: CallPlan | None = recipes.get(key)
+                return self.slow(*args, **kwargs)
+        recipe: CallPlan | None = self.found.get(key)
         if recipe is None:
-            return _learn(recipes, key, nodes, slow, args, kwargs)
-        signature: Signature | None = recipe.signature
-        cls, shadow = recipe.form
+            return _learn(self.found, key, nodes, self.slow, args, kwargs)
+        signature = recipe.signature
         found = recipe.replay(nodes)[-1] if signature is None else record(signature, tuple(nodes))
-        result: Holder = holding(cls, found)
-        result._shadow = shadow
+        result = holding(recipe.form[0], found)
+        result._shadow = recipe.form[1]
         return result
 
-    return call
+
+def is_in_rows(x: Any) -> bool:
+    """Whether `x` is a lazy array whose layout is that of its elements in rows."""
+    if type(x) is not ndarray:
+        return False
+    array = x
+    return type(array._shadow) is not Turned
 
 
 def viewed(slow: Function, real: Function) -> Function:
