@@ -183,7 +183,7 @@ class Cell(Listed):
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows."""
         with writing:
-            if self.__class__ is Cell:
+            if type(self) is Cell:
                 self.put(written(self, chain, node))
                 return
         self.write_part(chain, node)  # it was lent a moment ago
@@ -194,7 +194,7 @@ class Cell(Listed):
         if recorder.work > recorder.bound:
             overflow()
         with writing:
-            is_plain = self.__class__ is Cell
+            is_plain = type(self) is Cell
             if is_plain:
                 self.put(written(self, chain, node))
         if not is_plain:
@@ -205,7 +205,7 @@ class Cell(Listed):
     def tell(self) -> None:
         """Tell the cell's watcher that a small part of it was written to."""
         if self.watcher is not None:
-            self.watcher.node = self.node if self.__class__ is Cell else None
+            self.watcher.node = self.node if type(self) is Cell else None
 
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""

@@ -6,3 +6,8 @@ cdef class _Pauses:
 
     cpdef object begin(self)
     cpdef object end(self)
+
+
+cdef _Pauses _pauses
+cpdef object pause()
+cpdef object go_on()

@@ -18,7 +18,7 @@ class _Pauses:
         self._collects = False
 
     def begin(self) -> None:
-        """Collect no garbage until `end` was called as often."""
+        """Begin one."""
         with self._lock:
             if not self._count:
                 self._collects = gc.isenabled()
@@ -26,7 +26,7 @@ class _Pauses:
             self._count += 1
 
     def end(self) -> None:
-        """End one pause."""
+        """End one."""
         with self._lock:
             self._count -= 1
             if not self._count and self._collects:
@@ -34,8 +34,16 @@ class _Pauses:
 
 
 _pauses: Final = _Pauses()
-pause: Final = _pauses.begin
-go_on: Final = _pauses.end
+
+
+def pause() -> None:
+    """Collect no garbage until `go_on` was called as often."""
+    _pauses.begin()
+
+
+def go_on() -> None:
+    """End one pause."""
+    _pauses.end()
 
 
 @contextmanager

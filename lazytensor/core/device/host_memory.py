@@ -30,7 +30,7 @@ def allocated(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
     """A copy in rows, of another dtype if that is given, at an aligned address if it is large."""
-    if dtype is None and array.nbytes < ALIGNED_BYTES and array.__class__ is np.ndarray:
+    if dtype is None and array.nbytes < ALIGNED_BYTES and type(array) is np.ndarray:
         return array.copy()
     wanted = array.dtype if dtype is None else np.dtype(dtype)
     if array.size * wanted.itemsize < ALIGNED_BYTES or wanted.hasobject:

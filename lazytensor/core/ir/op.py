@@ -72,7 +72,7 @@ class Op(Generic[R]):
             signature = self.signatures[key]
         except KeyError:
             signature = self._infer(key, types, attrs)
-        if signature.type.__class__ is not tuple:
+        if type(signature.type) is not tuple:
             return record(signature, operands)  # type: ignore[return-value]
         return several(signature, operands)  # type: ignore[return-value]
 
@@ -210,7 +210,7 @@ def several(signature: Signature, operands: tuple[Node, ...]) -> tuple[ResultNod
 
 def elements(node: Node) -> list[Node]:
     """The results of a node with several, as far as they are still in use and pending."""
-    if node.__class__ is not TupleNode:
+    if type(node) is not TupleNode:
         return []
     return [part for r in node.parts if (part := r()) is not None and part.value is None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from lazytensor.core.ir.program import Program
@@ -43,6 +44,10 @@ class Event(NamedTuple):
             return ""
         again = self.runs and self.change.kind not in (SCALAR, DONATION)
         return f"{self.change}; interpreted {self.runs} times before" if again else str(self.change)
+
+
+event_of: Final[Callable[[tuple[object, ...]], Event]] = partial(tuple.__new__, Event)
+"""The event of a tuple of its fields. `Event` itself is a function in Python: each cut makes one."""
 
 
 class Fallback(NamedTuple):

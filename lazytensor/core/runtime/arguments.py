@@ -17,12 +17,14 @@ from lazytensor.core.runtime.guards import Failure
 
 _ELSEWHERE: Final = frozenset([np.ndarray, Padded, Sharded])
 LOOKS_KEPT: Final = 256
+LOOKS_BOUND: Final = 64
+"""Looks after which a value stays on the host, however often programs take it to the device."""
 
 
 def can_be_shown(leaf: Node) -> bool:
     """Whether the host can look at a leaf's buffer without a copy: it is in the host's memory."""
     value = leaf.value
-    if value is None or value.__class__ is Failure or value.__class__ in _ELSEWHERE:
+    if value is None or type(value) is Failure or type(value) in _ELSEWHERE:
         return False
     return not is_apart()
 
@@ -32,7 +34,7 @@ def seen_through(ref: Cell | View) -> np.ndarray | None:
 
     Asking for its node's value would run a program and cut all that is pending.
     """
-    if ref.__class__ is not View:
+    if type(ref) is not View:
         return None
     known = ref.known()
     if known is not None:
@@ -51,14 +53,14 @@ def host_value(leaf: Node) -> np.ndarray:
 
     To look costs as much as some whole operations. Not at the first time: a loop that looks at each
     of its results once donates them, which would then cost a copy. If a program takes it back to
-    the device, it takes twice as many looks. It never stays where that would be a copy to another
+    the device, it takes twice as many looks, up to `LOOKS_BOUND`. It never stays where that would be a copy to another
     memory, or where the value is split, or has room for more.
     """
     value: Any = leaf.value
-    if value.__class__ is np.ndarray:
+    if type(value) is np.ndarray:
         return value
     found = on_host(value)
-    if is_apart() or value.__class__ in _ELSEWHERE:
+    if is_apart() or type(value) in _ELSEWHERE:
         return found
     if len(_looks) >= LOOKS_KEPT:
         _looks.clear()
@@ -67,7 +69,8 @@ def host_value(leaf: Node) -> np.ndarray:
         _looks[leaf.serial] = left - 1, last
     else:
         leaf.value = found
-        _looks[leaf.serial] = 2 * last, 2 * last
+        last = min(2 * last, LOOKS_BOUND)
+        _looks[leaf.serial] = last, last
     return found
 
 
@@ -80,9 +83,9 @@ def argument(leaf: Node, shared: bool) -> Any:
     """The leaf's device buffer; a copy of it if the program overwrites what others still need."""
     if is_host(leaf.value):
         leaf.value = backend().to_device(leaf.value, owned=True)
-    elif leaf.value.__class__ is Padded:
+    elif type(leaf.value) is Padded:
         leaf.value = backend().to_device(on_host(leaf.value), owned=True)
-    elif leaf.value.__class__ is Sharded:  # whole on every device, or the program had a mesh
+    elif type(leaf.value) is Sharded:  # whole on every device, or the program had a mesh
         return backend().first_part(leaf.value.buffer)
     return backend().copy(leaf.value) if shared else leaf.value
 
@@ -103,7 +106,7 @@ def with_room(found: Cut, shared: list[bool]) -> list[Any]:
         capacity, value = lines[at][3], leaf.value
         if capacity is leaf.type:
             buffers.append(argument(leaf, is_shared))
-        elif value.__class__ is Padded and value.capacity is capacity:
+        elif type(value) is Padded and value.capacity is capacity:
             buffers.append(backend().copy(value.buffer) if is_shared else value.buffer)
         else:
             buffers.append(backend().to_device(padded(on_host(value), capacity), owned=True))

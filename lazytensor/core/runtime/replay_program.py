@@ -26,7 +26,7 @@ from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.graph import NumberedGraph
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import user_place
-from lazytensor.core.observe.events import Event, record
+from lazytensor.core.observe.events import Event, event_of, record
 from lazytensor.core.observe.metrics import counts, spent
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import background, cost_model, locking, tiers
@@ -108,8 +108,9 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
     before, entry.runs = entry.runs, entry.runs + 1
     if entry.executable is None:  # the quickest run's, as others may have waited for a processor
         entry.owe(entry.trial.by_host)
-    event = Event(user_place(), cause, entry.program, how, None, perf_counter() - start, before)
-    tell(entry, event, 1.0)
+    seconds = perf_counter() - start
+    fields = user_place(), cause, entry.program, how, None, seconds, before
+    tell(entry, event_of(fields), 1.0)
 
 
 def tell(entry: Entry, event: Event, room: float) -> None:
@@ -126,7 +127,7 @@ def are_computed(operands: Iterable[Node]) -> bool:
     # In a frame of its own, which does not go on referring to the last one: that is counted.
     for operand in operands:
         value = operand.value
-        if value is None or value.__class__ in _LONG_WAY:
+        if value is None or type(value) in _LONG_WAY:
             return False
     return True
 

@@ -1,10 +1,12 @@
 # Compiled: each cut is some hundred calls in Python.
 cimport cython
 
+from lazytensor.core.device cimport garbage
 from lazytensor.core.ir.graph cimport NumberedGraph, numbered, reachable
 from lazytensor.core.ir.recording cimport NodeBase, here
 from lazytensor.core.ir.trace_state cimport Recorder
-from lazytensor.core.runtime cimport replay_program
+from lazytensor.core.observe cimport metrics
+from lazytensor.core.runtime cimport locking, replay_program
 from lazytensor.core.runtime.program_cache cimport Entry
 from lazytensor.core.runtime.run cimport Request
 

@@ -105,7 +105,7 @@ def _sync(nodes: tuple[Node, ...], request: Request, alone: bool) -> None:
                 _note_span(recorder, made)
             recorder.cells.keep_pending()
     for node in nodes:
-        if node.value.__class__ is Failure:
+        if type(node.value) is Failure:
             node.value.throw()
 
 
@@ -163,12 +163,12 @@ def _observed(node: Node) -> np.ndarray:
         return np.asarray(node.value, node.type.dtype)
     if deferred and node.value is None:
         attend()  # which may be all that it takes
-    if node.value is None or node.value.__class__ is Failure:
+    if node.value is None or type(node.value) is Failure:
         seen = sharded.seen(node) if sharded.used else None
         if seen is not None:
             return seen
         _sync((node,), _OBSERVATION, alone=False)
-    if node.value.__class__ is np.ndarray:
+    if type(node.value) is np.ndarray:
         return node.value  # the most frequent case
     if sharded.is_elsewhere(node.value):
         node = _everywhere(node)
@@ -191,7 +191,7 @@ def fetch(node: Node) -> np.ndarray:
     view = _observed(node)
     if view.flags.writeable and view is not node.value:
         return view
-    if is_host(node.value) or node.value.__class__ is Sharded:
+    if is_host(node.value) or type(node.value) is Sharded:
         return np.array(view)
     return backend().to_host(node.value)
 
@@ -236,7 +236,7 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     if entry is not None and replay_program.run(entry, graph, request, started):
         return None
     wanted = graph.outputs
-    if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
+    if Failure in [type(leaf.value) for leaf in graph.leaves]:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
@@ -301,7 +301,7 @@ def _next_graph(outputs: list[Node], largest: int) -> NumberedGraph:
 
 def _with_elements(nodes: list[Node]) -> list[Node]:
     """`nodes` and all results of those that have several: these become outputs one by one."""
-    several = [node for node in nodes if node.__class__ is TupleNode]
+    several = [node for node in nodes if type(node) is TupleNode]
     if not several:
         return nodes
     there = set(nodes)

@@ -59,7 +59,7 @@ class CallPlan:
         self.results = results
         single = len(steps) == 1 and steps[0][1] == tuple(range(given)) and results == (given,)
         self.signature: Signature | None = None
-        if single and steps[0][0].type.__class__ is not tuple:
+        if single and type(steps[0][0].type) is not tuple:
             self.signature = steps[0][0]
         self.form: Any = None
 
@@ -68,7 +68,7 @@ class CallPlan:
         made = [*nodes, *self.constants]
         for signature, places in self.steps:
             operands: tuple[Node, ...] = tuple([made[i] for i in places])
-            if signature.type.__class__ is tuple:
+            if type(signature.type) is tuple:
                 made += several(signature, operands)
             else:
                 made.append(record(signature, operands))

@@ -122,8 +122,8 @@ def account() -> Account:
 
 FRONTENDS: Final = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 PROJECT: Final = os.path.dirname(FRONTENDS)
-_owners: Final[dict[str, str]] = {}
-"""By file: its frontend, "core" for the rest of the project, "" outside."""
+_owners: Final[dict[str, str]] = {__file__: "core"}
+"""By file: its frontend, "core" for the rest of the project and for this file, "" outside."""
 
 
 def _owner(file: str) -> str:
@@ -137,7 +137,7 @@ def _asker() -> str:
 
     Empty if the user's line has called the core.
     """
-    frame: FrameType | None = _getframe(2)
+    frame: FrameType | None = _getframe()
     while frame is not None:
         file = frame.f_code.co_filename
         owner = _owners.get(file)

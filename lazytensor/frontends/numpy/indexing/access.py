@@ -124,7 +124,7 @@ def _is_one(key: Any, ndim: int) -> bool:
     kind = type(key)
     if kind in _ONE:
         return ndim == 1
-    return kind is tuple and len(key) == ndim and all(item.__class__ in _ONE for item in key)
+    return kind is tuple and len(key) == ndim and all(type(item) in _ONE for item in key)
 
 
 def recorded(x: Lazy, key: Any) -> Any:

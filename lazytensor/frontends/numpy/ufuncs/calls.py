@@ -36,7 +36,7 @@ def is_at_hand(ref: Cell | View) -> bool:
 
     Memory that is lent goes on being so only if nobody asks for its node.
     """
-    if ref.__class__ is Lent:
+    if type(ref) is Lent:
         return True
     return ref.node.value is not None and ref.type.size < settings.small
 
@@ -56,7 +56,7 @@ def forward(
         laid = type(x._shadow) is Turned
         if kind is ndarray or kind is Scalar:
             holder: Holder = other
-            if differing and is_raised() and holder.ref.__class__ is Lent:
+            if differing and is_raised() and type(holder.ref) is Lent:
                 return slow(x, other)
             second = node_of(holder)
             laid = laid or type(holder._shadow) is Turned
