@@ -20,7 +20,6 @@ from lazytensor.core.buffers.cell import Cell, view_of
 from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import NodeBase, nodes_made, record
-from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import CallPlan, Reader, learned
 from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.shadow import Turned
@@ -78,7 +77,7 @@ def remembered(name: str, slow: Function, real: Function | None = None) -> Funct
     """`slow`, the counterpart of NumPy's `real`, with recipes if `name` may have them."""
     if name in WITH_RECIPES:
         return recorded(slow, real or slow, name in GROWING)
-    return viewed(slow, real or slow) if name in VIEWED else slow
+    return viewed(slow) if name in VIEWED else slow
 
 
 def of_value(name: str) -> Function:
@@ -110,17 +109,13 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
 
     `growing`: two small arrays may make a large one.
     """
-    real_array, known = np.ndarray, settings
     recipes: Recipes = Recipes(slow, real)
+    array = np.ndarray
 
-    def call(x: Any = NOTHING, /, *rest: Any, **kwargs: Any) -> Any:
-        if type(x) is real_array and x.size < known.small:
-            if not (rest or kwargs):  # `at_once`, written out: loops
-                made = real(x)
-                return lazy_if_large(made) if type(made) is real_array else made
-            if at_once((x, *rest), kwargs, growing):
-                return lazy_if_large(real(x, *rest, **kwargs))
-        return recipes.called(rest if x is NOTHING else (x, *rest), kwargs)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is array and at_once(args, kwargs, growing):
+            return lazy_if_large(real(*args, **kwargs))
+        return recipes.called(args, kwargs)
 
     call.recipes = recipes  # type: ignore[attr-defined]
     return call
@@ -168,7 +163,7 @@ def is_in_rows(x: Any) -> bool:
     return type(array._shadow) is not Turned
 
 
-def viewed(slow: Function, real: Function) -> Function:
+def viewed(slow: Function) -> Function:
     """`slow`, a function that returns a view, with a memo of its calls.
 
     The memo keeps the view's steps, type and layout, for arrays in rows.
@@ -178,11 +173,6 @@ def viewed(slow: Function, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else None
         if type(x) is not ndarray or x._shadow is not None or type(x.ref) is not Cell:
-            if type(x) is np.ndarray:
-                if len(args) == 1 and not kwargs and x.size < settings.small:
-                    return real(x)
-                if at_once(args, kwargs):
-                    return real(*args, **kwargs)
             return slow(*args, **kwargs)
         own: Holder = x
         node: NodeBase = node_of(own)
