@@ -14,7 +14,8 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.tf.dispatch import bridge
 from lazytensor.frontends.tf.dispatch.recording import Row
 from lazytensor.frontends.tf.dispatch.table import HANDLERS
-from lazytensor.frontends.tf.tensors.tensor import LazyTensor, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 from tests.sweeps import WHOLE
 from tests.tensorflow_frontend import bridge_samples, samples
 from tests.tensorflow_frontend.samples import Sample

@@ -33,12 +33,6 @@ cdef class Cell(Listed):
     cdef public Recorder recorder
     cdef public object watcher
 
-    @cython.locals(recorder=Recorder)
-    cpdef object put(self, Node node)
-
-    @cython.locals(recorder=Recorder, is_plain=cython.bint)
-    cpdef object write_through(self, tuple chain, Node node)
-
 
 @cython.no_gc
 cdef class View:
@@ -59,6 +53,12 @@ cpdef Node written(object cell, tuple chain, Node node)
 
 @cython.locals(recorder=Recorder)
 cpdef object enter(Cell cell, NodeBase node)
+
+@cython.locals(recorder=Recorder)
+cpdef object put(Cell cell, NodeBase node)
+
+@cython.locals(recorder=Recorder, is_plain=cython.bint)
+cpdef object write_through(Cell cell, tuple chain, Node node)
 cpdef tuple extend(tuple chain, tuple steps)
 
 @cython.locals(step=ViewStep, signature=Signature, node=Node, plain=Cell, reads=dict)

@@ -168,39 +168,15 @@ class Cell(Listed):
         recorder = here()
         if recorder.work > recorder.bound:
             overflow()
-        self.put(node)
-
-    def put(self, node: Node) -> None:
-        """`write`, where it is not the time to cut."""
-        recorder = here()
-        is_known = self.node.value is None and self.recorder is recorder
-        self.node = node
-        self.reads = None
-        if not is_known and node.value is None:
-            self.recorder = recorder
-            recorder.cells.add(self)
+        put(self, node)
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows."""
         with writing:
             if type(self) is Cell:
-                self.put(written(self, chain, node))
+                put(self, written(self, chain, node))
                 return
         self.write_part(chain, node)  # it was lent a moment ago
-
-    def write_through(self, chain: Chain, node: Node) -> None:
-        """`write_part` for the user's writes, after which a cut may follow; it tells small ones."""
-        recorder = here()
-        if recorder.work > recorder.bound:
-            overflow()
-        with writing:
-            is_plain = type(self) is Cell
-            if is_plain:
-                self.put(written(self, chain, node))
-        if not is_plain:
-            self.write_part(chain, node)
-        if self.watcher is not None and node.type.size < settings.small:
-            self.tell()
 
     def tell(self) -> None:
         """Tell the cell's watcher that a small part of it was written to."""
@@ -230,6 +206,32 @@ def enter(cell: Cell, node: Node) -> None:
         recorder.cells.add(cell)
 
 
+def put(cell: Cell, node: Node) -> None:
+    """`cell.write(node)`, where it is not the time to cut."""
+    recorder = here()
+    is_known = cell.node.value is None and cell.recorder is recorder
+    cell.node = node
+    cell.reads = None
+    if not is_known and node.value is None:
+        cell.recorder = recorder
+        recorder.cells.add(cell)
+
+
+def write_through(cell: Cell, chain: Chain, node: Node) -> None:
+    """`write_part` for the user's writes, after which a cut may follow; it tells small ones."""
+    recorder = here()
+    if recorder.work > recorder.bound:
+        overflow()
+    with writing:
+        is_plain = type(cell) is Cell
+        if is_plain:
+            put(cell, written(cell, chain, node))
+    if not is_plain:
+        cell.write_part(chain, node)
+    if cell.watcher is not None and node.type.size < settings.small:
+        cell.tell()
+
+
 class View:
     """A chain of steps over a cell, made by `view_of`. `node` is what it shows now."""
 
@@ -251,7 +253,7 @@ class View:
 
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
-        self.cell.write_through(self.chain, node)
+        write_through(self.cell, self.chain, node)
 
     def view(self, *steps: ViewStep) -> Cell | View:
         """A view of this view."""

@@ -1,4 +1,8 @@
 # Compiled: each cut pauses the collection of garbage.
+cimport cython
+
+
+@cython.final
 cdef class _Pauses:
     cdef object _lock
     cdef Py_ssize_t _count

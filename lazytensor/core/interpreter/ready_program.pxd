@@ -1,8 +1,11 @@
 # Compiled: each run of a small program calls it.
+cimport cython
+
 from lazytensor.core.buffers.refcounts cimport beside_the_list, has_own_array
 from lazytensor.core.interpreter.steps cimport put_numbers
 
 
+@cython.final
 cdef class ReadyProgram:
     cdef list steps, places, values
     cdef public object numbers

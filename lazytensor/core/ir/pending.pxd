@@ -17,10 +17,12 @@ cdef class Listed:
     cdef object __weakref__
 
 
+@cython.final
 cdef class PendingCells:
     cdef Link ends
     cdef list foreign
 
     cpdef object add(self, Listed cell)
     cpdef list nodes(self)
+    cpdef object add_foreign(self, object holder)
     cpdef object keep_pending(self)

@@ -4,9 +4,8 @@ A ring of links that lie in the cells themselves; `ends` is the ring's own link,
 takes its link out of the ring when it dies, and the ring lets go of its links when it dies itself.
 """
 
-from weakref import ref
-
 from cpython.object cimport PyObject
+from cpython.weakref cimport PyWeakref_NewRef
 
 from lazytensor.core.ir.recording cimport NodeBase
 
@@ -48,8 +47,8 @@ cdef class PendingCells:
         self.ends.before.behind = link
         self.ends.before = link
 
-    def add_foreign(self, holder):
-        self.foreign.append(ref(holder))
+    cpdef object add_foreign(self, object holder):
+        self.foreign.append(PyWeakref_NewRef(holder, None))
 
     cpdef list nodes(self):
         cdef dict found = {}

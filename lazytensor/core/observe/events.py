@@ -47,7 +47,7 @@ class Event(NamedTuple):
 
 
 event_of: Final[Callable[[tuple[object, ...]], Event]] = partial(tuple.__new__, Event)
-"""The event of a tuple of its fields. `Event` itself is a function in Python: each cut makes one."""
+"""The event of a tuple of its fields, made in C: each cut makes one."""
 
 
 class Fallback(NamedTuple):

@@ -53,8 +53,8 @@ def host_value(leaf: Node) -> np.ndarray:
 
     To look costs as much as some whole operations. Not at the first time: a loop that looks at each
     of its results once donates them, which would then cost a copy. If a program takes it back to
-    the device, it takes twice as many looks, up to `LOOKS_BOUND`. It never stays where that would be a copy to another
-    memory, or where the value is split, or has room for more.
+    the device, it takes twice as many looks, up to `LOOKS_BOUND`. It never stays where that would
+    be a copy to another memory, or where the value is split, or has room for more.
     """
     value: Any = leaf.value
     if type(value) is np.ndarray:

@@ -1,8 +1,11 @@
 # Compiled: each cut reads and writes an entry.
+cimport cython
+
 from lazytensor.core.interpreter.ready_program cimport ReadyProgram
 from lazytensor.core.runtime.tier_timing cimport Costs
 
 
+@cython.final
 cdef class Entry(Costs):
     cdef readonly object program
     cdef readonly object extent
@@ -29,6 +32,7 @@ cdef class Entry(Costs):
     cpdef object owe(self, double seconds)
 
 
+@cython.final
 cdef class Cache:
     cdef object _entries
     cdef dict _by_key, _by_instructions

@@ -1,4 +1,8 @@
 # Compiled: each run of a program asks a trial, and tells it.
+cimport cython
+
+
+@cython.final
 cdef class Trial:
     cdef list _best, _fresh
     cdef bint _cold

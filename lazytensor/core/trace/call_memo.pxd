@@ -4,6 +4,7 @@ from lazytensor.core.buffers.array_base cimport Holder, node_of
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 
 
+@cython.final
 cdef class CallPlan:
     cdef readonly tuple constants
     cdef public object form

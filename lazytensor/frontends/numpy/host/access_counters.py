@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Cell, Watcher, writing
+from lazytensor.core.buffers.cell import Cell, Watcher, put, writing
 from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
@@ -162,7 +162,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
             if cell.node is node:  # else another thread was first
                 made = host_memory.allocated(type.shape, type.dtype)
                 made[...] = node.operands[0].value
-                cell.put(leaf(made, type))
+                put(cell, leaf(made, type))
         return True
     if type.size < settings.small:
         if not (reads and differing and is_raised() and can_be_shown(node)):
@@ -217,7 +217,7 @@ def _is_given_its_own(cell: Cell) -> bool:
         if cell.__class__ is Cell and not is_own(cell):
             if cell.node.value is None:
                 return False
-            cell.put(leaf(host_memory.copied(scheduler.observe(cell.node)), cell.type))
+            put(cell, leaf(host_memory.copied(scheduler.observe(cell.node)), cell.type))
         return True
 
 

@@ -1,7 +1,7 @@
 cimport cython
 
 from lazytensor.core.buffers.array_base cimport Holder, node_of, ref_of, type_of
-from lazytensor.core.buffers.cell cimport Cell, View, extend, read, view_through
+from lazytensor.core.buffers.cell cimport Cell, View, extend, read, view_through, write_through
 from lazytensor.core.ir.recording cimport NodeBase, Signature, record
 from lazytensor.core.ir.types cimport TensorType
 from lazytensor.core.trace.call_memo cimport Paired

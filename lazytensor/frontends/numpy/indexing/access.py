@@ -12,7 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.array_base import node_of, ref_of, type_of
-from lazytensor.core.buffers.cell import Cell, View, extend, read, view_through
+from lazytensor.core.buffers.cell import Cell, View, extend, read, view_through, write_through
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import record
 from lazytensor.core.policy import LOOP_OPERATIONS
@@ -205,7 +205,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     else:
         cell, chain = ref, found.front
     if chain:
-        cell.write_through(chain, node)
+        write_through(cell, chain, node)
     else:
         cell.write(node)
 

@@ -10,6 +10,7 @@ cdef Reader _PLAINLY
 cdef Reader _WITH_ARRAYS
 
 
+@cython.final
 cdef class Recipes:
     cdef dict found
     cdef object real

@@ -25,7 +25,8 @@ from lazytensor.core.ops.foreign import Foreign
 from lazytensor.frontends.tf.dispatch import opdef
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows
-from lazytensor.frontends.tf.tensors.tensor import TF, of_array, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import TF, of_array
 
 MODULES_KEPT: Final = 4096
 PLATFORMS: Final = {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}

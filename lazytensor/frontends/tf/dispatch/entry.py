@@ -17,43 +17,13 @@ from tensorflow.python.ops import script_ops
 
 from lazytensor.core.buffers.interop import offered
 from lazytensor.frontends.tf.dispatch import fallback, opdef, table
+from lazytensor.frontends.tf.dispatch.fast_path import fast
 from lazytensor.frontends.tf.functions import bodies, graphs
 from lazytensor.frontends.tf.rows.shapes import host_shape
+from lazytensor.frontends.tf.tensors.lifetime import state
 from lazytensor.frontends.tf.tensors.sharing import taken, values
-from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, eager, shape_of, state
+from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, eager, shape_of
 from lazytensor.frontends.tf.tensors.variables import cell_of
-
-_HANDLERS: Final = table.HANDLERS
-
-
-def _fast(ctx: Any, op: str, name: Any, *args: Any) -> Any:
-    """What `TFE_Py_FastPathExecute` is replaced by."""
-    if not state.on:
-        return _passive(ctx, op, name, args)
-    handler = _HANDLERS.get(op) or table.find(op)
-    assert handler is not None
-    return handler(ctx, name, args)
-
-
-def _passive(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
-    """A thread that does not record: TF's kernel, on values."""
-    if any(_has_lazy(x) for x in args):
-        definition = opdef.find(op)
-        assert definition is not None
-        args = (*map(_values, args[: definition.arity]), *args[definition.arity :])
-    return fallback.untouched(ctx, op, name, args)
-
-
-def _has_lazy(x: Any) -> bool:
-    if type(x) is LazyTensor:
-        return True
-    return isinstance(x, list | tuple) and any(type(item) is LazyTensor for item in x)
-
-
-def _values(x: Any) -> Any:
-    if isinstance(x, list | tuple):
-        return [eager(item) for item in x]
-    return eager(x)
 
 
 def _slow(handle: Any, device: Any, op: Any, inputs: Any, attrs: Any, outputs: int) -> list[Any]:
@@ -70,7 +40,7 @@ def _slow(handle: Any, device: Any, op: Any, inputs: Any, attrs: Any, outputs: i
         return _ORIGINAL["TFE_Py_Execute"](
             handle, device, op, [eager(x) for x in inputs], attrs, outputs
         )
-    if not state.on or (plain and text not in _HANDLERS):
+    if not state.on or (plain and text not in table.HANDLERS):
         for x in inputs:
             fallback.settle(x)
         return _ORIGINAL["TFE_Py_Execute"](
@@ -173,7 +143,7 @@ def _nested_lazy(value: Any) -> bool:
 
 
 _DOORS: Final[dict[str, tuple[Any, Callable[..., Any]]]] = {
-    "TFE_Py_FastPathExecute": (pywrap_tfe, _fast),
+    "TFE_Py_FastPathExecute": (pywrap_tfe, fast),
     "TFE_Py_Execute": (pywrap_tfe, _slow),
     "TFE_Py_ExecuteCancelable": (pywrap_tfe, _cancelable),
     "TFE_Py_TensorShapeSlice": (pywrap_tfe, _shape_slice),

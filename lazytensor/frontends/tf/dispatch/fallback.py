@@ -12,13 +12,8 @@ from tensorflow.python.eager.record import stop_recording
 from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.dispatch import keras_distribution, opdef
-from lazytensor.frontends.tf.tensors.tensor import (
-    EagerTensor,
-    LazyTensor,
-    ValueNeeded,
-    eager,
-    state,
-)
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, ValueNeeded, eager
 from lazytensor.frontends.tf.tensors.variables import cell_of, give_back, handle_of, is_variable
 
 execute: Final = pywrap_tfe.TFE_Py_FastPathExecute

@@ -22,7 +22,8 @@ from lazytensor.core.device.processes import cluster
 from lazytensor.core.ir.sharding import Mesh, sharding
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.splitting import joined, split
-from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, node_of, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, node_of
 from lazytensor.frontends.tf.tensors.variables import cell_of, hold
 
 KERAS_BACKEND: Final = "keras.src.backend.tensorflow.distribution_lib"

@@ -29,6 +29,8 @@ class Declaration:
     have to be (see `checks.py`).
     """
 
+    __slots__ = ("always", "definition", "demands", "function", "host", "moving", "name")
+
     def __init__(
         self,
         name: str,

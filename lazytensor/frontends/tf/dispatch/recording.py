@@ -36,7 +36,14 @@ _ONE: Final = (False,)
 
 
 class Row(Declaration):
-    """A raw op that is recorded."""
+    """A raw op that is recorded.
+
+    `arity`: its inputs. `listed`: whether an attribute of it is a list. `takes`: of each input,
+    whether its value is needed, and whether it is a list. `quick`: none is either, and there is one
+    result.
+    """
+
+    __slots__ = ("arity", "listed", "plans", "quick", "takes")
 
     def __init__(
         self, name: str, function: Function, host: tuple[int, ...] = (), **options: Any
@@ -47,12 +54,18 @@ class Row(Declaration):
         self.takes = tuple((i in host, given.is_list) for i, given in enumerate(definition.inputs))
         plain = not host and not self.moving and definition.outputs == (False,)
         self.quick = definition.simple and plain
+        self.arity = definition.arity
+        self.listed = definition.listed
 
     def __call__(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
-        arity = self.definition.arity
+        return self.answer(ctx, name, args)
+
+    def answer(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+        """What a call gives: `args` are the inputs, and names and values of attributes."""
         if not self.quick:
             return self._with_values(ctx, name, args)
-        operands = []
+        arity = self.arity
+        operands: list[Node] = []
         lazy = self.always
         for x in args[:arity]:
             kind = type(x)
@@ -68,37 +81,39 @@ class Row(Declaration):
             operands.append(node)
         if not lazy and _stays(operands):
             return constants.computed(ctx, self.name, name, args, arity)
-        attrs = args[arity:]
-        if self.definition.listed:
-            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
-        key = (*[node.type for node in operands], attrs)
+        key = (*[node.type for node in operands], self._attrs(args))
         try:
             plan = self.plans.get(key)
         except TypeError:  # an attribute that cannot be looked up
             return self.general(ctx, name, args)
         if plan is not None and plan.signature is not None:
-            made = LazyTensor(record(plan.signature, tuple(operands)))
+            result: Node = record(plan.signature, tuple(operands))
         elif plan is not None and plan.picks is not None:
-            made = LazyTensor(operands[plan.picks[0]])
+            result = operands[plan.picks[0]]
         else:
             return self.general(ctx, name, args, key)
+        made = LazyTensor(result)
         if not _no_tape():
-            _record(self.name, args[:arity], _attrs(args[arity:], plan), [made], None)
+            _record(self.name, args[:arity], _on_tape(args[arity:], plan), [made], None)
         return made
+
+    def _attrs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Names and values of the attributes, which a plan is found by."""
+        attrs = args[self.arity :]
+        if self.listed:
+            attrs = tuple([tuple(v) if type(v) is list else v for v in attrs])
+        return attrs
 
     def _with_values(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
         """A call with lists of inputs or values of the host's, if it was seen before."""
-        arity = self.definition.arity
+        arity = self.arity
         found = self._seen(args[:arity])
         if found is None:
             return self._with_numbers(ctx, name, args)
         operands, parts, lazy = found
         if not lazy and _stays(operands):
             return constants.computed(ctx, self.name, name, args, arity)
-        attrs = args[arity:]
-        if self.definition.listed:
-            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
-        key = (*parts, attrs)
+        key = (*parts, self._attrs(args))
         try:
             plan = self.plans.get(key)
         except TypeError:  # a tensor among the host's values
@@ -114,16 +129,16 @@ class Row(Declaration):
             return self.general(ctx, name, args, key)
         outputs = [LazyTensor(node) for node in made]
         if flat is not None:
-            _record(self.name, flat, _attrs(args[arity:], plan), outputs, None)
+            _record(self.name, flat, _on_tape(args[arity:], plan), outputs, None)
         return outputs[0] if plan.form == _ONE else self._arranged(outputs, plan)
 
     def _with_numbers(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
         """A call with numbers and variables among its inputs: the same with tensors."""
-        arity = self.definition.arity
+        arity = self.arity
         given = as_tensors(ctx, self.definition, self.takes, args[:arity])
         if given is None:
             return self.general(ctx, name, args)
-        return self(ctx, name, (*given, *args[arity:]))
+        return self.answer(ctx, name, (*given, *args[arity:]))
 
     def _seen(self, args: Sequence[Any]) -> tuple[list[Node], list[Any], bool] | None:
         """The operands, what a plan is found by, and whether one is lazy.
@@ -133,7 +148,8 @@ class Row(Declaration):
         operands: list[Node] = []
         parts: list[Any] = []
         lazy = self.always
-        for x, (is_host, is_list) in zip(args, self.takes, strict=True):
+        for i, x in enumerate(args):
+            is_host, is_list = self.takes[i]
             kind = type(x)
             if is_host:
                 if kind is HostValue:
@@ -169,7 +185,7 @@ class Row(Declaration):
 
     def general(self, ctx: Any, name: Any, args: tuple[Any, ...], key: Any = None) -> Any:
         """Any inputs: lists, values of the host, numbers, variables. `key`: what to find it by."""
-        arity = self.definition.arity
+        arity = self.arity
         attrs = args[arity:]
         try:
             inputs = converted(self.definition, self.host, args[:arity])
@@ -190,7 +206,7 @@ class Row(Declaration):
         outputs = [LazyTensor(node) for node in nodes]
         if not _no_tape():
             flat = tape_inputs(kept(args, inputs), plan.hosts)
-            _record(self.name, flat, _attrs(attrs, plan), outputs, None)
+            _record(self.name, flat, _on_tape(attrs, plan), outputs, None)
         return self._arranged(outputs, plan)
 
     def _made(
@@ -234,6 +250,6 @@ def _stays(operands: list[Node]) -> bool:
 _COMPUTED: Final = FLOATS | COMPLEX
 
 
-def _attrs(given: tuple[Any, ...], plan: RowPlan) -> tuple[Any, ...]:
+def _on_tape(given: tuple[Any, ...], plan: RowPlan) -> tuple[Any, ...]:
     """The attributes for the tape, with those that TF infers from the inputs."""
     return (*given, *plan.inferred)

@@ -20,7 +20,7 @@ from lazytensor.core.policy import STEP_NODES_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from lazytensor.core.trace.training_step import TrainingStep, pending_nodes
-from lazytensor.frontends.tf.tensors.tensor import state
+from lazytensor.frontends.tf.tensors.lifetime import state
 
 _MODULE: Final = "keras.src.optimizers.base_optimizer"
 _watched: Final[list[Any]] = []

@@ -17,7 +17,8 @@ from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.frontends.tf.dispatch import entry, steps
-from lazytensor.frontends.tf.tensors.tensor import LazyTensor, alive, state, when_none_is_alive
+from lazytensor.frontends.tf.tensors.lifetime import alive, state, when_none_is_alive
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 from lazytensor.frontends.tf.tensors.variables import cell_of, give_back_all, handle_of
 
 SUPPORTED: Final = "TensorFlow 2.19 to 2.21"

@@ -34,13 +34,8 @@ from lazytensor.frontends.tf.functions.graphs import (
     stripped,
 )
 from lazytensor.frontends.tf.rows import checks
-from lazytensor.frontends.tf.tensors.tensor import (
-    EagerTensor,
-    LazyTensor,
-    ValueNeeded,
-    node_of,
-    state,
-)
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, ValueNeeded, node_of
 
 BOTH_BRANCHES_STEPS: Final = 16
 """Steps of two branches that are both computed, as to choose between their results fuses."""

@@ -31,7 +31,8 @@ from lazytensor.frontends.tf.functions.regions import Walk
 from lazytensor.frontends.tf.host.functions import FasterCall, NativeCall, is_callable
 from lazytensor.frontends.tf.rows import checks
 from lazytensor.frontends.tf.rows.lists import LazyVariant
-from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded
 
 SIGNATURES: Final = 64
 """Signatures of one function that are kept; with more it is walked at each call."""

@@ -17,7 +17,8 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.trace.frameworks import Framework, Model
 from lazytensor.frontends.tf.dispatch import steps
 from lazytensor.frontends.tf.dispatch.switch import enabled
-from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded
 
 
 def _model(function: Any) -> Model:

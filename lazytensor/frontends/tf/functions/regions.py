@@ -21,13 +21,8 @@ from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.tf.functions.graphs import Graph, called_by, graph_of, stripped
 from lazytensor.frontends.tf.rows import checks
-from lazytensor.frontends.tf.tensors.tensor import (
-    EagerTensor,
-    LazyTensor,
-    ValueNeeded,
-    node_of,
-    state,
-)
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, ValueNeeded, node_of
 
 Walk = Callable[[Graph, list[Any]], list[Any]]
 WRITING: Final = ("Assign", "ResourceScatter", "ResourceStrided", "ResourceApply")

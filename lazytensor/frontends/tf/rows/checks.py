@@ -19,7 +19,7 @@ from lazytensor.core.ir.dtypes import BOOL, INTS, SIGNED
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, scalar
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.tf.tensors.tensor import state
+from lazytensor.frontends.tf.tensors.lifetime import state
 
 Run = Callable[[Sequence[Node]], list[Node]]
 LOOKED_AT: Final = 2**18

@@ -12,7 +12,8 @@ from lazytensor.frontends.tf.dispatch import fallback, opdef
 from lazytensor.frontends.tf.dispatch.host import host_value
 from lazytensor.frontends.tf.dispatch.table import HANDLERS, handles
 from lazytensor.frontends.tf.rows.shapes import attr, host_number, host_shape
-from lazytensor.frontends.tf.tensors.tensor import DEVICE, LazyTensor, Posing, shape_of, uid
+from lazytensor.frontends.tf.tensors.lifetime import uid
+from lazytensor.frontends.tf.tensors.tensor import DEVICE, LazyTensor, Posing, shape_of
 
 Args = tuple[Any, ...]
 

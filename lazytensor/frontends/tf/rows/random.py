@@ -19,7 +19,8 @@ from lazytensor.frontends.tf.dispatch import fallback
 from lazytensor.frontends.tf.dispatch.table import answer, rows
 from lazytensor.frontends.tf.rows.indexing import gathered
 from lazytensor.frontends.tf.rows.shapes import attr
-from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, of_array, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, of_array
 
 _KEY: Final = 0x02461E29 << 32 | 0x3EC8F720
 """The key with which TF scrambles seeds (its `GenerateKey`)."""

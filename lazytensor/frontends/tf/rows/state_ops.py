@@ -21,8 +21,9 @@ from lazytensor.frontends.tf.rows import checks, slices
 from lazytensor.frontends.tf.rows.checks import Demand
 from lazytensor.frontends.tf.rows.indexing import elements, gathered, scattered, scattered_rows
 from lazytensor.frontends.tf.rows.shapes import attr
+from lazytensor.frontends.tf.tensors.lifetime import state
 from lazytensor.frontends.tf.tensors.reads import read
-from lazytensor.frontends.tf.tensors.tensor import TF, EagerTensor, LazyTensor, node_of, state
+from lazytensor.frontends.tf.tensors.tensor import TF, EagerTensor, LazyTensor, node_of
 from lazytensor.frontends.tf.tensors.variables import (
     VariableCell,
     adopt,

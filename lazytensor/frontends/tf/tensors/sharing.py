@@ -21,7 +21,8 @@ from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.sharding import Mesh, Spec, sharding
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace.splitting import joined, split
-from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
+from lazytensor.frontends.tf.tensors.lifetime import state
+from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor
 from lazytensor.frontends.tf.tensors.variables import hold
 
 
@@ -94,7 +95,7 @@ def _converted(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = F
 
 def _offer(variable: Any) -> Offer | None:
     """What a variable holds now; None in a thread that does not record."""
-    held = variable.value() if state.on else None
+    held: Any = variable.value() if state.on else None
     if type(held) is not LazyTensor:
         return None
     return Offer(held.node, assign=partial(hold, variable.handle))

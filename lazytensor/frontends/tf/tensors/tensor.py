@@ -7,8 +7,6 @@ tensors by `_id`.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -19,16 +17,12 @@ from tensorflow.python.framework import dtypes, ops, tensor_shape
 from lazytensor.core.buffers.interop import Offer
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import PARAMETER, SLOT, leaf, scalar
-from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.op import SLOT, leaf, scalar
 from lazytensor.core.runtime import scheduler
-from lazytensor.core.trace.automatic_cut import overflow
+from lazytensor.frontends.tf.tensors.lifetime import begin, end, state
 
 EagerTensor: Final[Any] = ops.EagerTensor
 Base: Any = ops._EagerTensorBase
-uid: Final = pywrap_tfe.TFE_Py_UID
-_no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
-_forget: Final = pywrap_tfe.TFE_Py_TapeSetDeleteTrace
 _EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
 """TensorFlow's tensors have the methods of DLPack since 2.20."""
 _DLPACK_CPU: Final = 1
@@ -46,25 +40,6 @@ NUMPY: Final[dict[int, np.dtype]] = {d.as_datatype_enum: n for n, d in TF.items(
 
 class ValueNeeded(Exception):
     """A function's body asked for a value that only its arguments tell."""
-
-
-class _State(threading.local):
-    """`on`: whether this thread records. `tracing`: how many functions are being traced.
-
-    `flags`: what must be true of the values in the function being traced, with what is said if not.
-    """
-
-    def __init__(self) -> None:
-        self.on = False
-        self.tracing = 0
-        self.flags: list[tuple[Node, str]] = []
-
-
-state: Final = _State()
-alive: Final[set[int]] = set()
-"""The `_id` of every lazy tensor that there is."""
-when_none_is_alive: Final[list[Callable[[], None]]] = []
-"""Called after the last of them is gone."""
 
 
 class _Posed(type(Base)):  # type: ignore[misc]
@@ -96,24 +71,10 @@ class LazyTensor(Posing):
 
     __slots__ = ("_id", "_tensor_shape", "node")
 
-    def __init__(self, node: Node) -> None:
-        self._id = uid()
-        alive.add(self._id)
-        if node.value is None and not state.tracing and node.op is not PARAMETER:
-            recorder = thread.recorder
-            if recorder.work > recorder.bound:  # before this node is anybody's, as in a Cell
-                overflow()
-            recorder.cells.add_foreign(self)
-        self._tensor_shape = None
-        self.node = node
+    node: Node
 
-    def __del__(self) -> None:
-        alive.discard(self._id)
-        if not alive:
-            for told in when_none_is_alive:
-                told()
-        if not _no_tape():
-            _forget(self._id)
+    __init__ = begin
+    __del__ = end
 
     @property
     def dtype(self) -> Any:

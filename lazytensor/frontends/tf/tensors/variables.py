@@ -18,13 +18,13 @@ from tensorflow.python.ops import resource_variable_ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.frontends.tf.tensors.lifetime import state
 from lazytensor.frontends.tf.tensors.tensor import (
     NUMPY,
     EagerTensor,
     as_leaf,
     of_array,
     own_leaf,
-    state,
     value,
 )
 
