@@ -20,9 +20,7 @@ cdef class Listed:
 @cython.final
 cdef class PendingCells:
     cdef Link ends
-    cdef list foreign
 
     cpdef object add(self, Listed cell)
     cpdef list nodes(self)
-    cpdef object add_foreign(self, object holder)
     cpdef object keep_pending(self)

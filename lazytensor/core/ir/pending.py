@@ -8,21 +8,15 @@ Invariants:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import ref
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
 
 
-class Pending(Protocol):
-    """What a cut computes: a cell, or anything else that holds a pending node."""
-
-    node: Node
-
-
 class Listed:
-    """What has a place in a list of pending cells. `node` is what it holds."""
+    """What has a place in a list of pending cells: a cell, or the like. It holds `node`."""
 
     __slots__ = ("__weakref__", "node")
 
@@ -35,15 +29,11 @@ class PendingCells:
     __slots__ = ("_references",)
 
     def __init__(self) -> None:
-        self._references: list[ref[Pending]] = []
+        self._references: list[ref[Listed]] = []
 
     def add(self, cell: Listed) -> None:
         """Enter a cell, which leaves any other list."""
         self._references.append(ref(cell))
-
-    def add_foreign(self, holder: Pending) -> None:
-        """Enter what is no cell, and has a node like one."""
-        self._references.append(ref(holder))
 
     def nodes(self) -> list[Node]:
         """The pending nodes of all cells, each once."""

@@ -5,7 +5,6 @@ takes its link out of the ring when it dies, and the ring lets go of its links w
 """
 
 from cpython.object cimport PyObject
-from cpython.weakref cimport PyWeakref_NewRef
 
 from lazytensor.core.ir.recording cimport NodeBase
 
@@ -33,7 +32,6 @@ cdef class Listed:
 cdef class PendingCells:
     def __cinit__(self):
         self.ends.before = self.ends.behind = &self.ends
-        self.foreign = []
 
     def __dealloc__(self):
         while self.ends.behind != &self.ends:
@@ -46,9 +44,6 @@ cdef class PendingCells:
         link.behind = &self.ends
         self.ends.before.behind = link
         self.ends.before = link
-
-    cpdef object add_foreign(self, object holder):
-        self.foreign.append(PyWeakref_NewRef(holder, None))
 
     cpdef list nodes(self):
         cdef dict found = {}
@@ -63,10 +58,6 @@ cdef class PendingCells:
                 if node is not None and node.value is None:
                     found[node] = None
             link = link.behind
-        for reference in self.foreign:
-            holder = reference()
-            if holder is not None and holder.node.value is None:
-                found[holder.node] = None
         return list(found)
 
     cpdef object keep_pending(self):
@@ -80,10 +71,9 @@ cdef class PendingCells:
                 if cell.node is None or cell.node.value is not None:
                     unlink(link)
             link = behind
-        self.foreign = [r for r in self.foreign if (x := r()) is not None and x.node.value is None]
 
     def __len__(self):
-        cdef Py_ssize_t count = len(self.foreign)
+        cdef Py_ssize_t count = 0
         cdef Link* link = self.ends.behind
         while link != &self.ends:
             count += 1

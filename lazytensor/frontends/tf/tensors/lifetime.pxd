@@ -1,11 +1,12 @@
 # Compiled: each recorded raw op makes a tensor, which ends later.
 cimport cython
 
+from lazytensor.core.ir.pending cimport Listed
 from lazytensor.core.ir.recording cimport NodeBase, here
 from lazytensor.core.ir.trace_state cimport Recorder, overflow
 
 
-@cython.locals(recorder=Recorder, there=set)
+@cython.locals(listed=Listed, recorder=Recorder, there=set)
 cpdef object begin(object tensor, NodeBase node)
 
 @cython.locals(there=set)

@@ -10,6 +10,7 @@ from tensorflow.python import pywrap_tfe
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
+from lazytensor.core.ir.pending import Listed
 from lazytensor.core.ir.recording import here
 from lazytensor.core.ir.trace_state import overflow
 
@@ -46,7 +47,9 @@ def begin(tensor: Any, node: Node) -> None:
         recorder = here()
         if recorder.work > recorder.bound:  # before this node is anybody's, as in a Cell
             overflow()
-        recorder.cells.add_foreign(tensor)
+        tensor._listed = listed = Listed()  # it is gone when the tensor is
+        listed.node = node
+        recorder.cells.add(listed)
     tensor._tensor_shape = None
     tensor.node = node
 

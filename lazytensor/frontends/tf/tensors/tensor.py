@@ -69,7 +69,7 @@ class Posing(Base, metaclass=_Posed):
 class LazyTensor(Posing):
     """A tensor whose value is a node: recorded, and computed when it is asked for."""
 
-    __slots__ = ("_id", "_tensor_shape", "node")
+    __slots__ = ("_id", "_listed", "_tensor_shape", "node")
 
     node: Node
 
