@@ -81,11 +81,11 @@ def measure(others: Iterable[Path] = ()) -> Static:
 
     Raises: SyntaxError for a file there that is not Python.
     """
+    known = public_ops()
+    # Count these first, so that errors in them are raised at once.
+    given = {path.stem: _sources(path.stem, python_files([path]), known) for path in others}
     files = {name: paths(*folders) for name, folders in SHARED.items()}
     shared = {name: count_lines(found) for name, found in files.items()}
-    known = public_ops()
-    # Count these first, so that errors in them are raised before frameworks are imported.
-    given = {path.stem: _sources(path.stem, python_files([path]), known) for path in others}
     own = {name: _sources(name, paths(*folders), known) for name, folders in FRONTENDS.items()}
     alone = _alone({name: sources.files for name, sources in own.items()})
     functions = sum(map(count_functions, files.values()))

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.sweeps import one_in
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = {
@@ -29,6 +31,7 @@ REGRESSION = """
     """
 
 
+@one_in(2)
 @pytest.mark.parametrize("name", [*SCRIPTS, "regression"])
 def test_results_are_those_of_one_device(
     name: str, project: Callable[[dict[str, str]], Path], lazytensor: Run, tmp_path: Path

@@ -68,7 +68,6 @@ ENCODED = {
     "compare": (("run", "--compare", "s.py"), "NumPy / lazytensor"),
     "set up": (("doctor",), "lazytensor"),
     "cache": (("cache", "info"), "folder"),
-    "reuse": (("reuse", "--static"), "Lines of code"),
 }
 
 
