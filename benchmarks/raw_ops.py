@@ -71,8 +71,8 @@ def rows() -> list[Row]:
         Row(
             f"tf-record-{name}",
             f"record raw op `{name}`, 8×8 elements f32",
-            "≤ 6 µs, and below TF eager's own",
-            lambda m: m["ours"] <= 6e-6 and m["ours / TF"] <= 1,
+            "≤ 2 µs, and below TF eager's own",
+            lambda m: m["ours"] <= 2e-6 and m["ours / TF"] <= 1,
             lambda effort, name=name: record(name, effort),
         )
         for name in CALLS
