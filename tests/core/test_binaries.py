@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,25 @@ def test_a_wish_that_is_no_flag_is_refused() -> None:
     with pytest.raises(subprocess.CalledProcessError) as raised:
         ran(LAZYTENSOR_PURE="maybe")
     assert "LAZYTENSOR_PURE: 1, true, on, yes" in raised.value.stderr
+
+
+@pytest.mark.skipif(binaries.mode != binaries.COMPILED, reason="annotations are no types there")
+def test_annotations_of_inner_functions_are_types() -> None:
+    from lazytensor.frontends.numpy.ufuncs import calls
+
+    with pytest.raises(TypeError, match="Argument 'x' has incorrect type"):
+        calls.alone({}, repr)(3)
+
+
+def test_no_call_looks_for_an_override() -> None:
+    classes = re.compile(r"((?:@cython.*\n)*)cdef class (\w+).*:\n((?:    .*\n|\n)*)")
+    open_to_overrides = {
+        name
+        for path in Path(binaries.PACKAGE).rglob("*.pxd")
+        for decorators, name, body in classes.findall(path.read_text())
+        if "cpdef" in body and "@cython.final" not in decorators
+    }
+    assert open_to_overrides == set()
 
 
 def test_the_sources_give_what_the_binaries_give() -> None:

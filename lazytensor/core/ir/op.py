@@ -244,7 +244,7 @@ _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
 def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
     here().fuses = False
-    made = Input.__new__(Input)
+    made = Input.__new__(Input)  # as `Input(…)` does, but in C
     made.op = PARAMETER
     made.operands = made.attrs = ()
     made.type = type or tensor_type(value.dtype, value.shape)

@@ -16,7 +16,9 @@ cdef Holder _held(Paired plan, tuple operands)
 @cython.locals(second=NodeBase, plan=Paired)
 cpdef NodeBase planned(dict plans, NodeBase node, object other)
 
-@cython.locals(node=NodeBase, found=tuple, plan=Paired, given=NodeBase, operands=tuple, arrays=tuple)
+@cython.locals(
+    node=NodeBase, found=tuple, plan=Paired, given=NodeBase, operands=tuple, arrays=tuple
+)
 cdef object _with_array(dict plans, object slow, object lay, bint swapped, Holder x, object other)
 
 @cython.locals(key=tuple, found=tuple, plan=Paired)

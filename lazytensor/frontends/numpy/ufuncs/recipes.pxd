@@ -16,7 +16,9 @@ cdef class Recipes:
     cdef object real
     cdef object slow
 
-    @cython.locals(nodes=list, node=NodeBase, recipe=CallPlan, signature=Signature, result=Holder, form=tuple)
+    @cython.locals(
+        nodes=list, node=NodeBase, recipe=CallPlan, signature=Signature, result=Holder
+    )
     cpdef object called(self, tuple args, dict kwargs)
 
 

@@ -41,7 +41,7 @@ when_none_is_alive: Final[list[Callable[[], None]]] = []
 def begin(tensor: Any, node: Node) -> None:
     """Have a new tensor hold a node."""
     tensor._id = number = uid()
-    there = alive
+    there = alive  # a name of a known type
     there.add(number)
     if node.value is None and node.op is not PARAMETER and not state.tracing:
         recorder = here()
