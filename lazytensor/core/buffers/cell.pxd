@@ -3,7 +3,7 @@ cimport cython
 from lazytensor.core.ir.node cimport Node
 from lazytensor.core.ir.recording cimport NodeBase, Signature, here, record, weak
 from lazytensor.core.ir.pending cimport Listed
-from lazytensor.core.ir.trace_state cimport Recorder, overflow
+from lazytensor.core.ir.trace_state cimport Recorder, with_room
 
 
 @cython.final

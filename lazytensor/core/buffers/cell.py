@@ -26,7 +26,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, signature_of, starts
 from lazytensor.core.ir.pending import Listed
 from lazytensor.core.ir.recording import Signature, here, record, weak
-from lazytensor.core.ir.trace_state import Recorder, overflow
+from lazytensor.core.ir.trace_state import Recorder, with_room
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.settings import settings
 
@@ -165,9 +165,7 @@ class Cell(Listed):
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
-        recorder = here()
-        if recorder.work > recorder.bound:
-            overflow()
+        with_room()
         put(self, node)
 
     def write_part(self, chain: Chain, node: Node) -> None:
@@ -195,9 +193,7 @@ class Cell(Listed):
 
 def enter(cell: Cell, node: Node) -> None:
     """Have a new cell hold a node."""
-    recorder = here()
-    if recorder.work > recorder.bound:  # before this node is anybody's: it is the next graph's
-        overflow()
+    recorder = with_room()
     cell.node = node
     cell.reads = None
     cell.recorder = recorder
@@ -219,9 +215,7 @@ def put(cell: Cell, node: Node) -> None:
 
 def write_through(cell: Cell, chain: Chain, node: Node) -> None:
     """`write_part` for the user's writes, after which a cut may follow; it tells small ones."""
-    recorder = here()
-    if recorder.work > recorder.bound:
-        overflow()
+    with_room()
     with writing:
         is_plain = type(cell) is Cell
         if is_plain:

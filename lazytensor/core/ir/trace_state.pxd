@@ -1,5 +1,7 @@
+cimport cython
+
 from lazytensor.core.ir.pending cimport PendingCells
-from lazytensor.core.ir.recording cimport PendingWork
+from lazytensor.core.ir.recording cimport PendingWork, here
 
 
 cdef class Recorder(PendingWork):
@@ -23,4 +25,5 @@ cdef class Recorder(PendingWork):
     cdef public long long watched
 
 
-cpdef object overflow()
+@cython.locals(recorder=Recorder)
+cpdef Recorder with_room()

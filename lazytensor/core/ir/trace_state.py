@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
 from lazytensor.core.ir.pending import PendingCells
-from lazytensor.core.ir.recording import PendingWork, Place, complete, nodes_made
+from lazytensor.core.ir.recording import PendingWork, Place, complete, here, nodes_made
 from lazytensor.core.policy import ELEMENTS_BOUND
 
 if TYPE_CHECKING:
@@ -20,10 +20,16 @@ policies: Final[list[Callable[[], None]]] = []
 """What may cut when more than `ELEMENTS_BOUND` work is pending (see `trace/automatic_cut.py`)."""
 
 
-def overflow() -> None:
-    """Enough is pending: ask the policies. A cell calls it before it takes a node."""
-    for policy in policies:
-        policy()
+def with_room() -> Recorder:
+    """The calling thread's recorder. If too much is pending, the policies were asked to cut.
+
+    It is called before a node is anybody's, so that the node is the next graph's.
+    """
+    recorder = here()
+    if recorder.work > recorder.bound:
+        for policy in policies:
+            policy()
+    return recorder
 
 
 class Recorder(PendingWork):

@@ -2,8 +2,8 @@
 cimport cython
 
 from lazytensor.core.ir.pending cimport Listed
-from lazytensor.core.ir.recording cimport NodeBase, here
-from lazytensor.core.ir.trace_state cimport Recorder, overflow
+from lazytensor.core.ir.recording cimport NodeBase
+from lazytensor.core.ir.trace_state cimport Recorder, with_room
 
 
 @cython.locals(listed=Listed, recorder=Recorder, there=set)

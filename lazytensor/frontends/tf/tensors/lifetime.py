@@ -11,8 +11,7 @@ from tensorflow.python import pywrap_tfe
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.pending import Listed
-from lazytensor.core.ir.recording import here
-from lazytensor.core.ir.trace_state import overflow
+from lazytensor.core.ir.trace_state import with_room
 
 uid: Final = pywrap_tfe.TFE_Py_UID
 _no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
@@ -33,7 +32,7 @@ class _State(threading.local):
 
 state: Final = _State()
 alive: Final[set[int]] = set()
-"""The `_id` of every lazy tensor that there is."""
+"""The `_id` of each living lazy tensor."""
 when_none_is_alive: Final[list[Callable[[], None]]] = []
 """Called after the last of them is gone."""
 
@@ -44,9 +43,7 @@ def begin(tensor: Any, node: Node) -> None:
     there = alive  # a name of a known type
     there.add(number)
     if node.value is None and node.op is not PARAMETER and not state.tracing:
-        recorder = here()
-        if recorder.work > recorder.bound:  # before this node is anybody's, as in a Cell
-            overflow()
+        recorder = with_room()
         tensor._listed = listed = Listed()  # it is gone when the tensor is
         listed.node = node
         recorder.cells.add(listed)
